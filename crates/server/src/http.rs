@@ -177,6 +177,7 @@ impl Http {
         if let Some(store) = &self.store {
             service.offer_store(store.clone());
         }
+        service.begin();
         let config = HttpConfig::clone(&self.config);
         let config = self.claims.configure(config, &service, self.public_url.as_deref())?;
         Ok(Endpoint::new(service, Arc::new(self.server.config()), config))

@@ -30,6 +30,7 @@ use crate::layer::always_ready;
 use crate::registry::Registry;
 use crate::shared::ServerShared;
 use crate::task::may_list;
+use crate::task::settings::Caller;
 
 mod caching;
 mod complete;
@@ -72,6 +73,12 @@ pub(crate) struct Profile {
 impl Router {
     pub(crate) fn new(registry: Registry, shared: Arc<ServerShared>, profile: Profile) -> Self {
         Self(Arc::new(Inner { registry, shared, profile }))
+    }
+
+    /// Serves calls of stored tasks again, as long as the server is there.
+    pub(crate) fn recaller(&self) -> Caller {
+        let server = Arc::downgrade(&self.0);
+        Box::new(move |request| Some(Box::pin(Self(server.upgrade()?).route(request))))
     }
 
     /// Serves one request.

@@ -43,7 +43,9 @@ impl Server {
         let service = self.build();
         let config = Arc::new(self.config());
         async move {
-            bowline_transport::serve::serve(transport, service?, config, stop)
+            let service = service?;
+            service.begin();
+            bowline_transport::serve::serve(transport, service, config, stop)
                 .await
                 .map_err(ServeError::transport)
         }

@@ -298,6 +298,7 @@ impl Inner {
             roots_changed: self.roots_changed.clone(),
         };
         let router = Router::new(self.registry.clone(), shared.clone(), profile);
+        _ = shared.tasks.caller.set(router.recaller());
         let innermost = || ErasedService::new(router.clone(), Fault::Server);
         let wrapped = || self.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
         let layered = (!self.layers.is_empty()).then(wrapped);

@@ -57,6 +57,11 @@ impl Service {
         _ = self.0.router.shared().tasks.backend.set(store);
     }
 
+    /// Begins what a server does for its tasks while it serves.
+    pub(crate) fn begin(&self) {
+        self.0.router.sweep_tasks();
+    }
+
     pub(crate) fn sealer(&self) -> &Sealer {
         &self.0.sealer
     }

@@ -8,27 +8,37 @@
 //! * `offer`: which tools run as tasks, and [`TaskLimits`].
 //! * `start`: decides whether a call becomes a task, and creates it.
 //! * `ask_first`: asks what a tool wants to know before the task begins (2026-07-28).
-//! * `run`: drives the call, and records how it ends.
+//! * `run`: drives the call, and records how it ends; `listening`: hears of changes of the record.
+//! * `lease`: shows other processes that this one has not stopped; `abandoned` and `sweep`: end or
+//!   repeat the tasks of processes that have.
 //! * `sink`: takes the messages of the call.
 //! * `follow`: reports changes to a `subscriptions/listen` that names tasks (2026-07-28).
 //! * `serve`: `tasks/get` and `tasks/cancel`; `modern` and `legacy`: what differs between the
 //!   revisions.
-//! * `record`: what is stored of a task; `records`: reads and changes it.
+//! * `record`: what is stored of a task; `records`: reads and changes it; `recorded_call`: the call,
+//!   to be run again.
+//! * `pauses`: how long to wait for a store that fails.
 //! * `settings`: where tasks are stored, and their limits.
 //! * `time`: times as the protocol writes them.
 
+mod abandoned;
 mod ask_first;
 mod follow;
+mod lease;
 mod legacy;
+mod listening;
 mod modern;
 mod offer;
+mod pauses;
 mod record;
+mod recorded_call;
 mod records;
 mod run;
 mod serve;
 pub(crate) mod settings;
 mod sink;
 mod start;
+mod sweep;
 mod time;
 
 pub use bowline_types::tool::TaskSupport;

@@ -89,6 +89,13 @@ impl Router {
         Some((routes.follow)(ids, parts, &self.0.shared))
     }
 
+    /// Begins to look for tasks of servers that have stopped, if this one has tasks.
+    pub(crate) fn sweep_tasks(&self) {
+        if let Some(routes) = self.0.registry.routes::<TaskRoutes>() {
+            (routes.sweep)(&self.0.shared);
+        }
+    }
+
     /// Refuses a call that asks for a task, if its tool has none but others of the server do
     /// (TASK-8). A server without tasks ignores the wish (TASK-15).
     pub(super) fn check_task(

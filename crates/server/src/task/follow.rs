@@ -15,7 +15,7 @@ use bowline_types::ext::tasks::Task;
 use bowline_types::json::RawJson;
 use futures_core::future::BoxFuture;
 
-use super::records;
+use super::records::{self, RecordError};
 use crate::notify::TaskChanges;
 use crate::shared::ServerShared;
 
@@ -35,9 +35,9 @@ pub(super) fn follow(
     Box::pin(async move {
         let mut tasks = Vec::new();
         for name in names {
-            let broken = |error| records::broken(&error);
-            if store.record(&name, SystemTime::now()).await.map_err(broken)?.is_some() {
-                let watch = store.watch(&name).await.map_err(broken)?;
+            let now = SystemTime::now();
+            if store.record(&name, now).await.map_err(RecordError::from)?.is_some() {
+                let watch = store.watch(&name).await.map_err(RecordError::from)?;
                 tasks.push(FollowedTask { name, watch, is_due: true, told: None });
             }
         }
@@ -72,7 +72,7 @@ impl TaskChanges for FollowedTasks {
     fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ErrorObject>> {
         for task in &mut self.tasks {
             while let Poll::Ready(changed) = task.watch.poll_changed(cx) {
-                changed.map_err(|error| records::broken(&error))?;
+                changed.map_err(RecordError::from)?;
                 task.is_due = true;
             }
         }
@@ -112,11 +112,11 @@ impl FollowedTasks {
         followed.is_due = false;
         let record = match records::read(&self.store, &followed.name).await {
             Ok(record) => record,
-            Err(error) if error == records::unknown() => {
+            Err(RecordError::Unknown) => {
                 self.tasks.remove(place);
                 return Ok(None);
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         let task = record.as_task(followed.name.id());
         let is_known = followed.told.as_ref().is_some_and(|told| is_same(told, &task));

@@ -5,6 +5,8 @@
 //! expects messages of the task.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use bowline_proto::request::{
     Access, Outgoing, OutgoingQuestion, Parts, QuestionError, Reply, Request, Response, Success,
@@ -21,12 +23,16 @@ use bowline_types::page::PageParams;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use super::abandoned;
 use super::record::{RecordedAnswer, RecordedQuestion, TaskRecord};
-use super::records;
+use super::records::{self, RecordError};
 use crate::shared::ServerShared;
 
 /// The most tasks of one page of `tasks/list`.
 const PAGE: usize = 50;
+
+/// How often a `tasks/result` that waits looks whether the server that runs the task has stopped.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Whether the server can list the tasks of a caller without those of others: the caller is a
 /// verified owner, or the one client of a channel like stdio (TASK-70).
@@ -40,13 +46,19 @@ pub(super) fn created(record: &TaskRecord, id: &str) -> Response {
 }
 
 /// Serves `tasks/get`, `tasks/result`, `tasks/cancel` and `tasks/list`.
-pub(super) async fn serve(store: &TaskStore, request: &Request, shared: &ServerShared) -> Response {
+pub(super) async fn serve(
+    store: &TaskStore,
+    request: &Request,
+    shared: &Arc<ServerShared>,
+) -> Response {
     if request.parts.method == Method::TasksList {
-        return list(store, request).await;
+        return list(store, request, shared).await;
     }
     let name = records::named(request)?;
     match request.parts.method {
-        Method::TasksGet => complete(&records::read(store, &name).await?.as_core_task(name.id())),
+        Method::TasksGet => {
+            complete(&abandoned::read(shared, store, &name).await?.as_core_task(name.id()))
+        }
         Method::TasksCancel => {
             let cancelled = records::change(store, &name, |record| {
                 record.cancel().then(|| record.as_core_task(name.id()))
@@ -58,7 +70,7 @@ pub(super) async fn serve(store: &TaskStore, request: &Request, shared: &ServerS
     }
 }
 
-async fn list(store: &TaskStore, request: &Request) -> Response {
+async fn list(store: &TaskStore, request: &Request, shared: &Arc<ServerShared>) -> Response {
     if !may_list(&request.parts) {
         let message = "`tasks/list` is not offered: the server cannot tell its callers apart";
         return Err(ErrorObject::method_not_found(message));
@@ -69,11 +81,12 @@ async fn list(store: &TaskStore, request: &Request) -> Response {
         return Err(ErrorObject::invalid_params("`params.cursor`: not one of this list"));
     }
     let owner = records::owner_key(&request.parts.owner);
-    let ids = store.ids(&owner, after, PAGE + 1).await.map_err(|error| records::broken(&error))?;
+    let ids = store.ids(&owner, after, PAGE + 1).await.map_err(RecordError::from)?;
     let mut tasks = Vec::new();
     for id in ids.iter().take(PAGE) {
         // A task that expires meanwhile is left out.
-        if let Ok(record) = records::read(store, &records::name(&request.parts, id.clone())).await {
+        let name = records::name(&request.parts, id.clone());
+        if let Ok(record) = abandoned::read(shared, store, &name).await {
             tasks.push(record.as_core_task(id));
         }
     }
@@ -87,7 +100,7 @@ struct ResultRequest<'a> {
     store: &'a TaskStore,
     name: &'a TaskName,
     parts: &'a Parts,
-    shared: &'a ServerShared,
+    shared: &'a Arc<ServerShared>,
 }
 
 /// The key of a question, and what the client answered.
@@ -96,13 +109,12 @@ type Answered = (String, Result<RawJson, QuestionError>);
 impl ResultRequest<'_> {
     /// Waits until the task has ended, and puts its questions to the client meanwhile (TASK-37).
     async fn serve(&self) -> Response {
-        let broken = |error| records::broken(&error);
         // Watches before it reads, so that no change between the two is missed.
-        let mut watch = self.store.watch(self.name).await.map_err(broken)?;
+        let mut watch = self.store.watch(self.name).await.map_err(RecordError::from)?;
         let (tell, mut told) = mpsc::unbounded_channel();
         let mut asked = AskedQuestions { request: self, keys: HashSet::new() };
         loop {
-            let record = records::read(self.store, self.name).await?;
+            let record = abandoned::read(self.shared, self.store, self.name).await?;
             if let Some(response) = record.response() {
                 return response.map(|success| self.related(&success));
             }
@@ -110,7 +122,8 @@ impl ResultRequest<'_> {
                 asked.ask(question, &tell).await;
             }
             tokio::select! {
-                changed = watch.changed() => changed.map_err(broken)?,
+                changed = watch.changed() => changed.map_err(RecordError::from)?,
+                () = tokio::time::sleep(LOOK) => {}
                 answered = told.recv() => if let Some(answered) = answered {
                     self.take(answered).await?;
                 }
@@ -120,7 +133,7 @@ impl ResultRequest<'_> {
 
     /// Records an answer, as `tasks/update` does on 2026-07-28. A question that could not reach the
     /// client stays open for the next `tasks/result`.
-    async fn take(&self, (key, answered): Answered) -> Result<(), ErrorObject> {
+    async fn take(&self, (key, answered): Answered) -> Result<(), RecordError> {
         let (answer, refusal) = match answered {
             Ok(answer) => (Some(answer), None),
             Err(QuestionError::Refused(error)) => (None, Some(error)),

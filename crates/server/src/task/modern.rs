@@ -1,5 +1,7 @@
 //! The tasks extension of 2026-07-28.
 
+use std::sync::Arc;
+
 use bowline_proto::request::{Parts, Request, Response, Success};
 use bowline_store::tasks::TaskStore;
 use bowline_types::capability::ClientCapabilities;
@@ -10,7 +12,8 @@ use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 
 use super::record::{RecordedAnswer, TaskRecord};
-use super::records;
+use super::{abandoned, records};
+use crate::shared::ServerShared;
 
 /// Whether a request declares the extension. The capability `tasks` of 2025-11-25 does not count
 /// (XTASK-51), and neither does the extension in other revisions (XTASK-50).
@@ -32,7 +35,11 @@ pub(super) fn created(record: &TaskRecord, id: &str) -> Response {
 }
 
 /// Serves `tasks/get`, `tasks/update` and `tasks/cancel`.
-pub(super) async fn serve(store: &TaskStore, request: &Request) -> Response {
+pub(super) async fn serve(
+    store: &TaskStore,
+    request: &Request,
+    shared: &Arc<ServerShared>,
+) -> Response {
     let method = request.parts.method;
     if !declares_tasks(&request.parts) {
         return Err(missing_extension(&format!("`{method}` concerns tasks")));
@@ -40,7 +47,7 @@ pub(super) async fn serve(store: &TaskStore, request: &Request) -> Response {
     let name = records::named(request)?;
     match method {
         Method::TasksGet => {
-            let task = records::read(store, &name).await?.as_task(name.id());
+            let task = abandoned::read(shared, store, &name).await?.as_task(name.id());
             let json = RawJson::from_value(&task);
             let unwritable = |error: serde_json::Error| ErrorObject::internal(error.to_string());
             return Ok(Success::raw(json.map_err(unwritable)?, Meta::new()));
@@ -48,6 +55,8 @@ pub(super) async fn serve(store: &TaskStore, request: &Request) -> Response {
         Method::TasksUpdate => {
             let params: UpdateTaskParams =
                 request.params.parse_all().map_err(ErrorObject::misread_params)?;
+            // No answer reaches a server that has stopped.
+            abandoned::read(shared, store, &name).await?;
             records::change(store, &name, |record| {
                 for (key, answer) in params.input_responses.iter() {
                     let (key, answer) = (key.to_owned(), Some(answer.clone()));

@@ -2,12 +2,16 @@
 
 use bowline_types::tool::TaskSupport;
 
-use super::{follow, serve, start};
+use super::{follow, serve, start, sweep};
 use crate::feature::{TaskNeed, TaskPlan, TaskRoutes, Tool};
 
 /// The code for tasks. Named only by [`Tool::task`].
-const LINKED: TaskRoutes =
-    TaskRoutes { start: start::start, serve: serve::serve, follow: follow::follow };
+const LINKED: TaskRoutes = TaskRoutes {
+    start: start::start,
+    serve: serve::serve,
+    follow: follow::follow,
+    sweep: sweep::begin,
+};
 
 impl Tool {
     /// Sets whether calls of the tool run as tasks, for callers that can have one.
@@ -21,6 +25,12 @@ impl Tool {
     /// [`Required`](TaskSupport::Required) their calls are refused. A client has tasks if it
     /// declares the extension `io.modelcontextprotocol/tasks` (2026-07-28), or if it asks for one in
     /// its call (2025-11-25). A server that mounts this one runs the tool without tasks.
+    ///
+    /// If the process stops while a task runs, and the tasks are kept in a
+    /// [store](crate::Server::store) that survives it, the next process with this store ends the
+    /// task as failed. An [idempotent](Self::idempotent) tool runs again instead, up to three times
+    /// in all: with the same arguments, owner and scopes, but without headers and values that layers
+    /// attached to the first request.
     ///
     /// ```
     /// use bowline_server::{Server, TaskSupport, Tool};

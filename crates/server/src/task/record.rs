@@ -15,7 +15,12 @@ use bowline_types::tool::CallToolResult;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::recorded_call::RecordedCall;
 use super::time::{iso, millis};
+
+/// How often a call runs at most. A call that ends its process each time must not end every process
+/// that runs it again.
+const MOST_RUNS: u32 = 3;
 
 /// The state of a task, as it is stored. The same for both kinds of tasks; each reads it in its own
 /// words.
@@ -36,6 +41,12 @@ pub(super) struct TaskRecord {
     answers: Vec<RecordedAnswer>,
     /// How the call ended; `None` while it runs, and if it was cancelled.
     outcome: Option<RecordedOutcome>,
+    /// The server that runs the task.
+    replica: String,
+    /// The call, if it may run again after its server stopped.
+    call: Option<RecordedCall>,
+    /// How often it ran.
+    runs: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,7 +71,12 @@ enum RecordedOutcome {
 
 impl TaskRecord {
     /// A task that begins (TASK-20).
-    pub(super) fn new(now: SystemTime, ttl: Duration, poll: Duration) -> Self {
+    pub(super) fn new(
+        now: SystemTime,
+        (ttl, poll): (Duration, Duration),
+        replica: &str,
+        call: Option<RecordedCall>,
+    ) -> Self {
         let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             status: TaskStatus::Working,
@@ -73,6 +89,9 @@ impl TaskRecord {
             questions: Vec::new(),
             answers: Vec::new(),
             outcome: None,
+            replica: replica.to_owned(),
+            call,
+            runs: 1,
         }
     }
 
@@ -93,6 +112,37 @@ impl TaskRecord {
     /// Whether the task has ended. It never changes then (TASK-22, XTASK-46).
     pub(super) fn has_ended(&self) -> bool {
         self.status.is_terminal()
+    }
+
+    /// The server that runs the task.
+    pub(super) fn replica(&self) -> &str {
+        &self.replica
+    }
+
+    /// Whether this server runs the task, or ran it.
+    pub(super) fn is_run_by(&self, replica: &str) -> bool {
+        self.replica == replica
+    }
+
+    /// Whether the call may run once more.
+    pub(super) fn may_run_again(&self) -> bool {
+        self.call.is_some() && self.runs < MOST_RUNS
+    }
+
+    /// Gives the task to another server, which runs the call from its beginning. Questions of the
+    /// run before are withdrawn, and their keys are not used again.
+    pub(super) fn claim(&mut self, replica: &str) -> Option<RecordedCall> {
+        let call = self.call.clone().filter(|_| self.may_run_again() && !self.has_ended())?;
+        replica.clone_into(&mut self.replica);
+        self.runs += 1;
+        self.status = TaskStatus::Working;
+        (self.questions, self.answers) = Default::default();
+        Some(call)
+    }
+
+    /// How long the task is kept from `now` on.
+    pub(super) fn left(&self, now: SystemTime) -> Duration {
+        Duration::from_millis(self.created.saturating_add(self.ttl).saturating_sub(millis(now)))
     }
 
     pub(super) fn questions(&self) -> &[RecordedQuestion] {
@@ -162,6 +212,7 @@ impl TaskRecord {
         self.status = status;
         self.questions.clear();
         self.answers.clear();
+        self.call = None;
         true
     }
 

@@ -42,6 +42,13 @@ pub(super) fn owner_key(owner: &Owner) -> String {
     }
 }
 
+/// The owner that a key names; the inverse of [`owner_key`].
+pub(super) fn owner_of(key: &str) -> Option<Owner> {
+    let Some((issuer, subject)) = key.split_once('.') else { return Some(Owner::anonymous()) };
+    let text = |part| String::from_utf8(URL_SAFE_NO_PAD.decode(part).ok()?).ok();
+    Some(Owner::known(text(issuer)?, text(subject)?))
+}
+
 /// The task that a request names, among those of its owner (TASK-42, TASK-67).
 ///
 /// # Errors
@@ -50,7 +57,7 @@ pub(super) fn owner_key(owner: &Owner) -> String {
 pub(super) fn named(request: &Request) -> Result<TaskName, ErrorObject> {
     let params: TaskIdParams = request.params.parse_all().map_err(ErrorObject::misread_params)?;
     if !is_id(&params.task_id) {
-        return Err(unknown());
+        return Err(RecordError::Unknown.into());
     }
     Ok(name(&request.parts, params.task_id))
 }
@@ -60,9 +67,41 @@ pub(super) fn name(parts: &Parts, id: String) -> TaskName {
     TaskName::new(owner_key(&parts.owner), id)
 }
 
-/// The error for a task that does not exist, has expired, or belongs to another owner.
-pub(super) fn unknown() -> ErrorObject {
-    ErrorObject::invalid_params("no task has this id; it may have expired")
+/// Why a record cannot be read or changed.
+#[derive(Debug)]
+pub(super) enum RecordError {
+    /// The task does not exist, has expired, or belongs to another owner.
+    Unknown,
+    /// The store failed (TASK-63, XTASK-42).
+    Store(Error),
+    /// The change cannot be made.
+    Refused(ErrorObject),
+}
+
+impl From<Error> for RecordError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<ErrorObject> for RecordError {
+    fn from(error: ErrorObject) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<RecordError> for ErrorObject {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Unknown => {
+                Self::invalid_params("no task has this id; it may have expired")
+            }
+            RecordError::Store(error) => {
+                Self::internal(format!("the store of tasks failed: {error}"))
+            }
+            RecordError::Refused(error) => error,
+        }
+    }
 }
 
 /// The record of a task.
@@ -70,9 +109,9 @@ pub(super) fn unknown() -> ErrorObject {
 /// # Errors
 ///
 /// If there is none, or the store fails.
-pub(super) async fn read(store: &TaskStore, name: &TaskName) -> Result<TaskRecord, ErrorObject> {
-    let record = store.record(name, SystemTime::now()).await.map_err(|error| broken(&error))?;
-    record.as_ref().and_then(TaskRecord::read).ok_or_else(unknown)
+pub(super) async fn read(store: &TaskStore, name: &TaskName) -> Result<TaskRecord, RecordError> {
+    let record = store.record(name, SystemTime::now()).await?;
+    record.as_ref().and_then(TaskRecord::read).ok_or(RecordError::Unknown)
 }
 
 /// Changes the record of a task, and returns what `change` returns.
@@ -84,7 +123,7 @@ pub(super) async fn change<T: Send>(
     store: &TaskStore,
     name: &TaskName,
     mut change: impl FnMut(&mut TaskRecord) -> T + Send,
-) -> Result<T, ErrorObject> {
+) -> Result<T, RecordError> {
     let now = SystemTime::now();
     let changed = store.change(name, now, |text| {
         let Some(mut record) = TaskRecord::read(text) else { return (None, None) };
@@ -95,10 +134,22 @@ pub(super) async fn change<T: Send>(
         record.touch(now);
         (Some(record.write()), Some(value))
     });
-    changed.await.map_err(|error| broken(&error))?.flatten().ok_or_else(unknown)
+    changed.await?.flatten().ok_or(RecordError::Unknown)
 }
 
-/// The error for a store that fails (TASK-63, XTASK-42).
-pub(super) fn broken(error: &Error) -> ErrorObject {
-    ErrorObject::internal(format!("the store of tasks failed: {error}"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_of_an_owner_names_it() {
+        for owner in [
+            Owner::anonymous(),
+            Owner::known("https://auth.example", "ann/a.b"),
+            Owner::known("", ""),
+        ] {
+            assert_eq!(owner_of(&owner_key(&owner)), Some(owner));
+        }
+        assert_eq!(owner_of("a.!"), None);
+    }
 }

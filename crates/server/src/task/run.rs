@@ -8,18 +8,32 @@ use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
 use futures_core::future::BoxFuture;
 use tokio::time::Instant;
 
-use super::records;
+use super::lease::RunningTask;
+use super::listening::Listening;
+use super::pauses::Pauses;
+use super::record::{RecordedAnswer, TaskRecord};
+use super::records::{self, RecordError};
 use super::sink::{Pending, TaskSink};
 
 /// A task that runs in this process.
 pub(super) struct TaskRun {
     pub(super) store: TaskStore,
     pub(super) name: TaskName,
+    pub(super) running: RunningTask,
     pub(super) sink: Arc<TaskSink>,
     /// The most questions that may be open.
     pub(super) questions: usize,
     /// Takes the answers, by the keys of the questions.
     pub(super) waiting: HashMap<String, Reply>,
+}
+
+/// What the record says about the call.
+enum Verdict {
+    GoesOn,
+    /// It ended, expired, or was given to another server.
+    Ends,
+    /// The store failed.
+    Unknown,
 }
 
 impl TaskRun {
@@ -28,33 +42,49 @@ impl TaskRun {
     pub(super) async fn drive(
         mut self,
         mut call: BoxFuture<'static, Response>,
-        mut watch: TaskWatch,
+        watch: TaskWatch,
         expires: Instant,
     ) {
         let sink = self.sink.clone();
+        let mut listening = Listening::new(self.store.clone(), self.name.clone(), watch);
         loop {
             tokio::select! {
                 biased;
                 response = &mut call => {
                     sink.close();
-                    // If the store fails, the record stays as it is until it expires: the call was
-                    // answered long ago, so the failure cannot be reported to the client.
-                    _ = records::change(&self.store, &self.name, |it| it.end(&response)).await;
-                    return;
+                    return self.finish(&response, expires).await;
                 }
-                () = sink.woken() => self.record(sink.take()).await,
-                news = watch.changed() => {
-                    if news.is_err() || !self.hear().await {
-                        break;
-                    }
+                () = sink.woken() => {
+                    self.record(sink.take()).await;
+                    continue;
                 }
+                () = listening.changed() => {}
+                () = self.running.lapsed() => {}
                 () = tokio::time::sleep_until(expires) => {
                     _ = self.store.delete(&self.name).await;
                     break;
                 }
             }
+            match self.hear().await {
+                Verdict::GoesOn => listening.succeed(),
+                Verdict::Unknown => listening.fail(),
+                Verdict::Ends => break,
+            }
         }
         sink.close();
+    }
+
+    /// Records how the call ended. While the store fails, it tries again, until the task expires:
+    /// the call was answered long ago, so the failure cannot be reported to the client.
+    async fn finish(&mut self, response: &Response, expires: Instant) {
+        let mut pauses = Pauses::new();
+        while let Err(RecordError::Store(_)) = self.change(|it| it.end(response)).await {
+            let again = Instant::now() + pauses.take();
+            if again >= expires {
+                return;
+            }
+            tokio::time::sleep_until(again).await;
+        }
     }
 
     /// Records what the call has sent.
@@ -65,7 +95,7 @@ impl TaskRun {
             .map(|OutgoingQuestion { request, reply, .. }| (request, reply))
             .unzip();
         let most = self.questions;
-        let recorded = records::change(&self.store, &self.name, |record| {
+        let recorded = self.change(|record| {
             if let Some(message) = &message {
                 record.describe(message.clone());
             }
@@ -73,7 +103,7 @@ impl TaskRun {
             requests.iter().map(ask).collect::<Vec<_>>()
         });
         // If there is no record any more, the replies are dropped, and their questions fail.
-        let Ok(keys) = recorded.await else { return };
+        let Ok(Some(keys)) = recorded.await else { return };
         for (key, reply) in keys.into_iter().zip(replies) {
             match key {
                 Some(key) => _ = self.waiting.insert(key, reply),
@@ -82,20 +112,36 @@ impl TaskRun {
         }
     }
 
-    /// Passes new answers to the call. Returns `false` if the call has to end.
-    async fn hear(&mut self) -> bool {
-        let read = records::change(&self.store, &self.name, |record| {
-            (record.has_ended(), record.take_answers())
+    /// Reads the record, and passes new answers to the call.
+    async fn hear(&mut self) -> Verdict {
+        let read = self.change(|record| (record.has_ended(), record.take_answers())).await;
+        let (has_ended, answers) = match read {
+            Ok(Some(heard)) => heard,
+            Err(RecordError::Store(_)) => return Verdict::Unknown,
+            Ok(None) | Err(_) => return Verdict::Ends,
+        };
+        answers.into_iter().for_each(|answer| self.deliver(answer));
+        if has_ended { Verdict::Ends } else { Verdict::GoesOn }
+    }
+
+    fn deliver(&mut self, answer: RecordedAnswer) {
+        let Some(reply) = self.waiting.remove(&answer.key) else { return };
+        reply.deliver(match answer.refusal {
+            Some(refusal) => Err(QuestionError::Refused(refusal)),
+            None => Ok(answer.answer.unwrap_or_default()),
         });
-        let Ok((has_ended, answers)) = read.await else { return false };
-        for answer in answers {
-            if let Some(reply) = self.waiting.remove(&answer.key) {
-                reply.deliver(match answer.refusal {
-                    Some(refusal) => Err(QuestionError::Refused(refusal)),
-                    None => Ok(answer.answer.unwrap_or_default()),
-                });
-            }
-        }
-        !has_ended
+    }
+
+    /// Changes the record. `None` if another server has taken the task: the run that it replaced
+    /// must not change anything any more.
+    async fn change<T: Send>(
+        &mut self,
+        mut change: impl FnMut(&mut TaskRecord) -> T + Send,
+    ) -> Result<Option<T>, RecordError> {
+        let replica = self.running.replica();
+        records::change(&self.store, &self.name, |record| {
+            record.is_run_by(replica).then(|| change(record))
+        })
+        .await
     }
 }

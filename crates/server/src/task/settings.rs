@@ -1,11 +1,17 @@
 //! Where tasks are stored, and their limits.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use bowline_proto::request::{Request, Response};
 use bowline_store::tasks::TaskStore;
 use bowline_store::{Backend, MemoryBackend};
+use futures_core::future::BoxFuture;
+use tokio::task::JoinHandle;
+
+use super::lease::Lease;
 
 /// The limits of tasks. Set them with [`Server::task_limits`](crate::Server::task_limits).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,16 +48,43 @@ pub(crate) struct TaskSettings {
     /// Questions that a `tasks/result` puts to the client at the moment: task and key. So of two
     /// requests for one result only one asks.
     pub(super) carried: Mutex<HashSet<(String, String)>>,
+    pub(super) lease: Arc<Lease>,
+    /// Looks for tasks of servers that have stopped.
+    pub(super) sweep: Mutex<Option<JoinHandle<()>>>,
+    /// Whether tasks are stored in the memory of this process, for want of another store.
+    is_in_memory: AtomicBool,
+    /// Serves a call of a stored task again. Set when the server is built.
+    pub(crate) caller: OnceLock<Caller>,
 }
+
+/// Serves a request inside of the server's layers. `None` if the server is gone.
+pub(crate) type Caller = Box<dyn Fn(Request) -> Option<BoxFuture<'static, Response>> + Send + Sync>;
 
 impl TaskSettings {
     pub(crate) fn new(limits: TaskLimits, store: Option<Arc<dyn Backend>>) -> Self {
         let backend = store.map_or_else(OnceLock::new, OnceLock::from);
-        Self { limits, backend, carried: Mutex::default() }
+        Self {
+            lease: Arc::new(Lease::new(limits.longest_ttl)),
+            limits,
+            backend,
+            carried: Mutex::default(),
+            sweep: Mutex::default(),
+            is_in_memory: AtomicBool::new(false),
+            caller: OnceLock::new(),
+        }
     }
 
     pub(super) fn store(&self) -> TaskStore {
-        let memory = || Arc::new(MemoryBackend::default()) as Arc<dyn Backend>;
+        let memory = || {
+            self.is_in_memory.store(true, Ordering::Relaxed);
+            Arc::new(MemoryBackend::default()) as Arc<dyn Backend>
+        };
         TaskStore::new(self.backend.get_or_init(memory).clone())
+    }
+
+    /// The store, if other processes may have tasks in it.
+    pub(super) fn shared_store(&self) -> Option<TaskStore> {
+        let backend = self.backend.get().filter(|_| !self.is_in_memory.load(Ordering::Relaxed))?;
+        Some(TaskStore::new(backend.clone()))
     }
 }

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bowline_proto::request::{Outbox, Request, Response};
-use bowline_store::tasks::{TaskStore, TaskWatch};
+use bowline_proto::request::{Request, Response};
+use bowline_store::tasks::TaskWatch;
 use bowline_transport::task::spawn_on;
 use bowline_types::error::ErrorObject;
-use bowline_types::id::{ProgressToken, RequestId};
 use bowline_types::legacy::task::TaskMetadata;
 use bowline_types::text::counted;
 use tokio::runtime::Handle;
@@ -16,9 +15,11 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::record::TaskRecord;
+use super::recorded_call::RecordedCall;
+use super::records::RecordError;
 use super::run::TaskRun;
-use super::sink::TaskSink;
-use super::{ask_first, legacy, modern, records};
+use super::sink::{TaskSink, inside};
+use super::{ask_first, legacy, modern, records, sweep};
 use crate::call::InTask;
 use crate::feature::invoke::Invocation;
 use crate::feature::run::{Callee, HandlerRun};
@@ -33,6 +34,7 @@ pub(super) fn start(
     request: Request,
     shared: &Arc<ServerShared>,
 ) -> Invocation<ToolEntry> {
+    sweep::begin(shared);
     match choose(tool, need, &request) {
         Ok(Choice::Plain) => tool.run(request, shared),
         Ok(Choice::Task { ttl }) => {
@@ -62,6 +64,10 @@ fn choose(tool: &ToolEntry, need: TaskNeed, request: &Request) -> Result<Choice,
     let parts = &request.parts;
     if let Some(scopes) = tool.scopes() {
         scopes.check(parts, || tool.label())?;
+    }
+    if parts.extensions.get::<InTask>().is_some() {
+        // It runs again, as the task that it is already.
+        return Ok(Choice::Plain);
     }
     let is_mounted = parts.extensions.get::<WithoutTasks>().is_some();
     if parts.revision.has_core_tasks() && !is_mounted {
@@ -125,11 +131,11 @@ async fn begin(
     let limits = &shared.tasks.limits;
     let ttl = ttl.unwrap_or(limits.ttl).min(limits.longest_ttl).max(Duration::from_millis(1));
     let expires = Instant::now() + ttl;
-    let store = shared.tasks.store();
-    let (run, watch, record) = match prepare(&request, &shared, store.clone(), ttl).await {
+    let call = tool.is_idempotent().then(|| RecordedCall::of(&request));
+    let (run, watch, record) = match prepare(&request, &shared, ttl, call).await {
         Ok(prepared) => prepared,
         Err(error) => {
-            _ = tell.send(Err(error));
+            _ = tell.send(Err(error.into()));
             return;
         }
     };
@@ -140,7 +146,7 @@ async fn begin(
     };
     if tell.send(answer).is_err() {
         // The client went away before it knew the id, so it cannot ask for the task.
-        _ = store.delete(&run.name).await;
+        _ = run.store.delete(&run.name).await;
         return;
     }
     let head = CallHead::of(&request);
@@ -154,38 +160,33 @@ async fn begin(
 async fn prepare(
     request: &Request,
     shared: &ServerShared,
-    store: TaskStore,
     ttl: Duration,
-) -> Result<(TaskRun, TaskWatch, TaskRecord), ErrorObject> {
-    let limits = &shared.tasks.limits;
-    let broken = |error| records::broken(&error);
+    call: Option<RecordedCall>,
+) -> Result<(TaskRun, TaskWatch, TaskRecord), RecordError> {
+    let (store, limits) = (shared.tasks.store(), &shared.tasks.limits);
     let owner = records::owner_key(&request.parts.owner);
-    let kept = store.ids(&owner, None, limits.per_owner).await.map_err(broken)?;
+    let kept = store.ids(&owner, None, limits.per_owner).await?;
     if kept.len() >= limits.per_owner {
         let most = counted(limits.per_owner, "task");
         let message = format!("no more than {most} are kept at a time; wait until one has expired");
-        return Err(ErrorObject::invalid_request(message));
+        return Err(ErrorObject::invalid_request(message).into());
     }
     let name = records::name(&request.parts, records::new_id()?);
-    let watch = store.watch(&name).await.map_err(broken)?;
+    let running = shared.tasks.lease.enter(&store, name.id()).await?.ok_or_else(taken)?;
+    let watch = store.watch(&name).await?;
     let now = SystemTime::now();
-    let record = TaskRecord::new(now, ttl, limits.poll_interval);
-    if !store.create(&name, record.write(), ttl, now).await.map_err(broken)? {
-        return Err(ErrorObject::internal("the id of the task is taken"));
+    let record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
+    if !store.create(&name, record.write(), ttl, now).await? {
+        return Err(taken().into());
     }
     let parts = &request.parts;
     let origin = parts.revision.has_elicitation_ids().then(|| parts.outbox.clone());
     let sink = Arc::new(TaskSink::new(origin));
     let questions = shared.limits.questions.max(1);
-    Ok((TaskRun { store, name, sink, questions, waiting: HashMap::new() }, watch, record))
+    let waiting = HashMap::new();
+    Ok((TaskRun { store, name, running, sink, questions, waiting }, watch, record))
 }
 
-/// The call as it runs inside a task: its messages go to the task.
-fn inside(mut request: Request, sink: Arc<TaskSink>) -> Request {
-    let parts = &mut request.parts;
-    parts.outbox = Outbox::new(parts.exchange, sink);
-    // Progress becomes the status message of the task, whether the client asked for progress or not.
-    parts.progress = Some(ProgressToken(RequestId::from(0)));
-    parts.extensions.insert(InTask);
-    request
+fn taken() -> ErrorObject {
+    ErrorObject::internal("the id of the task is taken")
 }

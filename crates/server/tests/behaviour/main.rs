@@ -26,6 +26,7 @@ mod sampling;
 mod scopes;
 mod served;
 mod task_news;
+mod tasks;
 mod templates;
 mod tools;
 mod visibility;

@@ -118,7 +118,8 @@ async fn a_lease_ends_when_it_is_not_renewed_and_the_registration_stays() {
 #[tokio::test]
 async fn the_tasks_of_all_owners_are_named_page_by_page() {
     let (store, now) = (store(), SystemTime::now());
-    let all = [("ann", "a"), ("ann", "b"), ("eve", "a")].map(|(owner, id)| TaskName::new(owner, id));
+    let all =
+        [("ann", "a"), ("ann", "b"), ("eve", "a")].map(|(owner, id)| TaskName::new(owner, id));
     for name in &all {
         store.create(name, "x".into(), HOUR, now).await.unwrap();
     }

@@ -100,6 +100,12 @@ impl ToolEntry {
         self.tool.task.as_ref()
     }
 
+    /// Whether a second call with the same arguments changes nothing more.
+    pub(crate) fn is_idempotent(&self) -> bool {
+        let hints = self.tool.definition.annotations.as_ref();
+        hints.is_some_and(|hints| hints.idempotent_hint == Some(true))
+    }
+
     /// What the tool asks before its handler runs.
     pub(crate) fn questions(&self) -> &[FirstQuestion] {
         self.tool.core.signature.first_questions()

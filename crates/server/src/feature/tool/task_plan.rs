@@ -38,6 +38,8 @@ pub(crate) struct TaskRoutes {
     pub(crate) serve: fn(Request, &Arc<ServerShared>) -> BoxFuture<'static, Response>,
     /// Follows the tasks with these ids, on behalf of a caller.
     pub(crate) follow: fn(Vec<String>, &Parts, &Arc<ServerShared>) -> Following,
+    /// Begins to look for tasks of servers that have stopped.
+    pub(crate) sweep: fn(&Arc<ServerShared>),
 }
 
 /// Becomes the changes of the tasks that a subscription names.

@@ -6,7 +6,8 @@ use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::revision::Revision;
 
 fn record() -> TaskRecord {
-    TaskRecord::new(SystemTime::now(), Duration::from_secs(60), Duration::from_secs(1))
+    let times = (Duration::from_secs(60), Duration::from_secs(1));
+    TaskRecord::new(SystemTime::now(), times, "r", None)
 }
 
 fn question() -> InputRequest {

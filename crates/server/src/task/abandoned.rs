@@ -1,0 +1,119 @@
+//! Tasks whose server stopped while they ran: such a task ends as failed, or runs again here.
+//!
+//! The server that finds the task changes its record only if it still names the server that
+//! stopped. So of several that find it, one acts. If a server only seemed to have stopped, its run
+//! finds another server's name in the record, and ends.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bowline_proto::request::{ExchangeId, Outbox, Response};
+use bowline_store::tasks::{TaskName, TaskStore};
+use bowline_transport::task::spawn;
+use bowline_types::error::ErrorObject;
+use tokio::time::Instant;
+
+use super::record::TaskRecord;
+use super::recorded_call::RecordedCall;
+use super::records::{self, RecordError};
+use super::run::TaskRun;
+use super::sink::{TaskSink, inside};
+use crate::layer::{CallHead, ResultSizeLimit};
+use crate::shared::ServerShared;
+
+/// The record of a task. If the task was abandoned, it is ended or run again first.
+///
+/// # Errors
+///
+/// If there is none, or the store fails.
+pub(super) async fn read(
+    shared: &Arc<ServerShared>,
+    store: &TaskStore,
+    name: &TaskName,
+) -> Result<TaskRecord, RecordError> {
+    let record = records::read(store, name).await?;
+    let lease = &shared.tasks.lease;
+    if record.has_ended() || !lease.has_abandoned(store, record.replica(), name.id()).await? {
+        return Ok(record);
+    }
+    take_over(shared, store, name, &record).await?;
+    records::read(store, name).await
+}
+
+/// Ends an abandoned task, or runs it again if its call may run twice.
+///
+/// # Errors
+///
+/// If the record is gone, or the store fails.
+pub(super) async fn take_over(
+    shared: &Arc<ServerShared>,
+    store: &TaskStore,
+    name: &TaskName,
+    abandoned: &TaskRecord,
+) -> Result<(), RecordError> {
+    if abandoned.may_run_again() {
+        return claim(shared, store, name, abandoned).await;
+    }
+    let stopped = Err(ErrorObject::internal("the server's process stopped while the task ran"));
+    records::change(store, name, |record| {
+        if record.is_run_by(abandoned.replica()) {
+            record.end(&stopped);
+        }
+    })
+    .await
+}
+
+/// Gives the task to this server, and runs its call.
+async fn claim(
+    shared: &Arc<ServerShared>,
+    store: &TaskStore,
+    name: &TaskName,
+    abandoned: &TaskRecord,
+) -> Result<(), RecordError> {
+    let Some(running) = shared.tasks.lease.enter(store, name.id()).await? else {
+        // Another request is about to do the same.
+        return Ok(());
+    };
+    let watch = store.watch(name).await?;
+    let claimed = records::change(store, name, |record| {
+        let is_abandoned = record.is_run_by(abandoned.replica());
+        is_abandoned.then(|| record.claim(running.replica())).flatten()
+    });
+    let Some(call) = claimed.await? else { return Ok(()) };
+    let expires = Instant::now() + abandoned.left(SystemTime::now());
+    let sink = Arc::new(TaskSink::new(None));
+    let (store, name, waiting) = (store.clone(), name.clone(), HashMap::new());
+    let questions = shared.limits.questions.max(1);
+    let run = TaskRun { store, name, running, sink, questions, waiting };
+    let shared = shared.clone();
+    spawn(async move {
+        let call = again(call, &run, &shared);
+        run.drive(Box::pin(call), watch, expires).await;
+    });
+    Ok(())
+}
+
+/// Serves the call again, inside of the server's layers, as when it ran first.
+fn again(
+    call: RecordedCall,
+    run: &TaskRun,
+    shared: &Arc<ServerShared>,
+) -> impl Future<Output = Response> + Send + use<> {
+    // Exchanges count calls of a connection; this call has none.
+    let exchange = ExchangeId(0);
+    let owner = records::owner_of(run.name.owner());
+    let request = owner.map(|owner| {
+        let outbox = Outbox::new(exchange, run.sink.clone());
+        inside(call.request(owner, outbox, exchange), run.sink.clone())
+    });
+    let size = ResultSizeLimit::new(shared.limits.result);
+    let head = request.as_ref().map(CallHead::of);
+    let served = request.and_then(|request| (shared.tasks.caller.get()?)(request));
+    async move {
+        let (Some(head), Some(served)) = (head, served) else {
+            return Err(ErrorObject::internal("the task cannot run again"));
+        };
+        size.limit_response(head, served.await)
+    }
+}

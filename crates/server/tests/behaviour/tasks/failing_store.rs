@@ -1,0 +1,79 @@
+//! Tasks whose store fails for a while.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_server::TaskLimits;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde_json::json;
+
+use super::{Replica, Runs, pass};
+use crate::peer::BOTH;
+
+#[tokio::test(start_paused = true)]
+async fn the_outcome_of_a_task_is_recorded_when_the_store_works_again() {
+    for revision in BOTH {
+        let a = Replica::new(&Arc::default(), &Runs::default(), revision);
+        let id = a.create("wait", json!({ "seconds": 5 })).await;
+        pass(4).await;
+        a.link.cut();
+        pass(8).await;
+        assert_eq!(a.runs.running(), 0, "the call has ended");
+        assert!(a.get(&id).await.is_err());
+        a.link.restore();
+        pass(8).await;
+        assert_eq!(a.text(&id).await, "5 seconds later");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_is_asked_rarely_and_not_after_the_task_expired() {
+    let mut limits = TaskLimits::default();
+    limits.ttl = Duration::from_secs(600);
+    let a = Replica::limited(&Arc::default(), &Runs::default(), Revision::LATEST, limits);
+    a.create("wait", json!({ "seconds": 1 })).await;
+    a.link.cut();
+    pass(599).await;
+    let refused = a.link.refused();
+    // The lease, each three seconds; the search for abandoned tasks, each five; the outcome, with
+    // pauses of up to thirty seconds.
+    assert!(refused > 200 + 120 + 15 && refused < 200 + 120 + 40, "{refused}");
+    pass(20).await;
+    let refused = a.link.refused();
+    pass(600).await;
+    let later = a.link.refused() - refused;
+    assert!(later <= 121, "only the search for abandoned tasks goes on: {later}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_goes_on_if_the_store_fails_while_it_runs() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
+    let id = a.create("greet", json!({})).await;
+    let other = a.create("wait", json!({ "seconds": 30 })).await;
+    pass(1).await;
+    let b = Replica::new(a.link.store(), &a.runs, Revision::LATEST);
+    a.link.fail();
+    // The answer is announced to a server that cannot read it yet.
+    let answer = json!({ "action": "accept", "content": { "confirm": true } });
+    let params = json!({ "taskId": id, "inputResponses": { "q1": answer } });
+    b.peer.ask(Method::TasksUpdate, params).await.unwrap();
+    pass(2).await;
+    assert_eq!(b.status(&id).await, "working");
+    a.link.restore();
+    pass(2).await;
+    assert_eq!(b.text(&id).await, "true");
+    assert_eq!(b.status(&other).await, "working");
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_task_begins_while_the_store_fails() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
+    a.link.cut();
+    let error = a.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
+    assert_eq!(error.message, "the store of tasks failed: out of reach");
+    a.link.restore();
+    let id = a.create("wait", json!({ "seconds": 1 })).await;
+    pass(2).await;
+    assert_eq!((a.status(&id).await, a.runs.begun()), ("completed".to_owned(), 1));
+}
