@@ -6,6 +6,7 @@
 //! same page, and leaves it to the login to recognize its answer.
 
 use std::fmt;
+use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The most bytes of the head of a request.
 const MOST_HEAD: usize = 32 * 1024;
@@ -30,6 +31,9 @@ const LONGEST_REQUEST: Duration = Duration::from_secs(10);
 const MOST_CONNECTIONS: usize = 16;
 /// The answers that wait to be read.
 const MOST_ANSWERS: usize = 4;
+/// The pause after a connection could not be accepted: for want of file descriptors, for example,
+/// the next attempt would fail at once too.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 const PATH: &str = "/callback";
 
@@ -103,8 +107,8 @@ impl PageVisit for LoopbackVisit {
         redirect: &'a Url,
     ) -> BoxFuture<'a, Result<(), Error>> {
         if let Some((listener, answers)) = self.waiting.take() {
-            let host = format!("{}:{}", redirect.host(), redirect.port());
-            self.tasks.spawn(serve(listener, Arc::new(Receiver { host, answers })));
+            let receiver = Arc::new(Receiver { hosts: hosts(redirect), answers });
+            self.tasks.spawn(serve(async move || Ok(listener.accept().await?.0), receiver));
         }
         self.opener.open(page.clone())
     }
@@ -114,14 +118,24 @@ impl PageVisit for LoopbackVisit {
     }
 }
 
+/// What the `Host` header of a request to a URL may be. Browsers leave out the port 80.
+fn hosts(url: &Url) -> Vec<String> {
+    let (host, port) = (url.host(), url.port());
+    let with_port = format!("{host}:{port}");
+    if port == 80 { vec![with_port, host.to_owned()] } else { vec![with_port] }
+}
+
 /// Accepts connections until it is dropped.
-async fn serve(listener: TcpListener, receiver: Arc<Receiver>) {
+async fn serve(accept: impl AsyncFn() -> io::Result<TcpStream>, receiver: Arc<Receiver>) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         // Fails only if the semaphore is closed, which never happens.
         let Ok(place) = places.clone().acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let Ok(stream) = accept().await else {
+            sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
         let receiver = receiver.clone();
         connections.spawn(async move {
             let _ = timeout(LONGEST_REQUEST, receiver.answer(stream)).await;
@@ -132,14 +146,14 @@ async fn serve(listener: TcpListener, receiver: Arc<Receiver>) {
 }
 
 struct Receiver {
-    /// What the `Host` header must be.
-    host: String,
+    /// What the `Host` header may be.
+    hosts: Vec<String>,
     answers: mpsc::Sender<Secret<String>>,
 }
 
 impl Receiver {
     /// Reads one request, answers it, and passes its query on.
-    async fn answer(&self, mut stream: TcpStream) -> std::io::Result<()> {
+    async fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
         let head = read_head(&mut stream).await?;
         let query = head.as_ref().map_err(|status| *status).and_then(|head| self.query(head));
         let (status, page) = match &query {
@@ -170,14 +184,14 @@ impl Receiver {
         let [method, target, "HTTP/1.1" | "HTTP/1.0"] = line[..] else {
             return Err("400 Bad Request");
         };
-        let hosts: Vec<&str> = lines
+        let mut hosts = lines
             .filter_map(|line| line.split_once(':'))
             .filter(|(name, _)| name.eq_ignore_ascii_case("host"))
-            .map(|(_, value)| value.trim_matches([' ', '\t']))
-            .collect();
+            .map(|(_, value)| value.trim_matches([' ', '\t']));
         // Another host is a web page whose name was made to point to this machine.
-        if hosts != [self.host.as_str()] {
-            return Err("403 Forbidden");
+        match (hosts.next(), hosts.next()) {
+            (Some(host), None) if self.hosts.iter().any(|own| own == host) => {}
+            _ => return Err("403 Forbidden"),
         }
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         match (method, path) {
@@ -189,9 +203,7 @@ impl Receiver {
 }
 
 /// Reads the head of a request, up to its empty line.
-async fn read_head(
-    stream: &mut TcpStream,
-) -> std::io::Result<Result<Secret<String>, &'static str>> {
+async fn read_head(stream: &mut TcpStream) -> io::Result<Result<Secret<String>, &'static str>> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
     loop {

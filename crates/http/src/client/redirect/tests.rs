@@ -1,5 +1,7 @@
 //! Browsers and forgers at the redirect URI.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 
 /// Prepares a visit and shows it a page that no browser opens.
@@ -89,4 +91,41 @@ async fn a_port_that_is_taken_is_replaced_by_a_free_one() {
     assert_ne!(free.local_addr().unwrap().port(), port);
     assert!(free.local_addr().unwrap().ip().is_loopback());
     drop(visit);
+}
+
+#[test]
+fn the_port_80_may_be_absent_from_the_host() {
+    let query = |redirect: &str, host: &str| {
+        let (answers, _) = mpsc::channel(MOST_ANSWERS);
+        let receiver = Receiver { hosts: hosts(&Url::parse(redirect).unwrap()), answers };
+        let head = Secret::new(format!("GET /callback?x HTTP/1.1\r\nHost: {host}"));
+        receiver.query(&head).map(str::to_owned)
+    };
+    let forbidden = Err("403 Forbidden");
+    for redirect in ["http://127.0.0.1/callback", "http://127.0.0.1:80/callback"] {
+        assert_eq!(query(redirect, "127.0.0.1"), Ok("x".to_owned()));
+        assert_eq!(query(redirect, "127.0.0.1:80"), Ok("x".to_owned()));
+        assert_eq!(query(redirect, "127.0.0.1:8080"), forbidden);
+        assert_eq!(query(redirect, "localhost"), forbidden);
+    }
+    assert_eq!(query("http://127.0.0.1:8080/callback", "127.0.0.1"), forbidden);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_that_cannot_accept_tries_again_after_a_pause() {
+    let attempts = AtomicUsize::new(0);
+    let accept = async || {
+        // A listener without a pause fails the test; it must not run without end.
+        if attempts.fetch_add(1, Ordering::Relaxed) > 1000 {
+            std::future::pending::<()>().await;
+        }
+        Err(io::Error::other("too many open files"))
+    };
+    let (answers, _) = mpsc::channel(MOST_ANSWERS);
+    let receiver = Arc::new(Receiver { hosts: Vec::new(), answers });
+    let seconds = Duration::from_secs(10);
+    assert!(timeout(seconds, serve(accept, receiver)).await.is_err());
+    let most = seconds.as_millis() / ACCEPT_PAUSE.as_millis() + 1;
+    let attempts = attempts.into_inner() as u128;
+    assert!((most - 1..=most).contains(&attempts), "{attempts}");
 }
