@@ -2,7 +2,8 @@
 //!
 //! A dependency is quickly added and hard to remove, and every one of them is built, reviewed and
 //! trusted by all users. So the numbers may fall, and rise only with a reason. Above all, a server
-//! without authorization has no TLS and no cryptography of it.
+//! without authorization has no TLS and no cryptography of it. Documents that state a number state
+//! today's.
 
 use std::collections::BTreeSet;
 
@@ -24,17 +25,42 @@ const ROWS: &[(&str, usize, Option<&str>)] = &[
     ("auth-client", 73, None),
 ];
 
-/// Finds features that bring more crates than their row allows.
-pub(super) fn check(_tree: &Tree) -> Vec<Finding> {
-    ROWS.iter().flat_map(|row| check_row(*row)).collect()
+/// Features, and a sentence of a document about them. `N` stands for the number of crates.
+const SENTENCES: &[(&str, &str, &str)] = &[
+    ("server,macros", "README.md", "A stdio server with macros has N crates in all"),
+    (
+        "server,macros",
+        "docs/design/0006-dependencies.md",
+        "A stdio server with macros depends on N crates",
+    ),
+];
+
+/// Finds features that bring more crates than their row allows, and documents with another number.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    ROWS.iter().flat_map(|row| check_row(tree, *row)).collect()
 }
 
-fn check_row((features, most, never): (&str, usize, Option<&str>)) -> Vec<Finding> {
-    let finding = |text| Finding::new(MANIFEST, 1, text);
-    match list(features) {
-        Ok(listing) => findings(&listing, features, (most, never)),
-        Err(error) => vec![finding(format!("{error:#}"))],
-    }
+fn check_row(tree: &Tree, (features, most, never): (&str, usize, Option<&str>)) -> Vec<Finding> {
+    let listing = match list(features) {
+        Ok(listing) => listing,
+        Err(error) => return vec![Finding::new(MANIFEST, 1, format!("{error:#}"))],
+    };
+    let mut all = findings(&listing, features, (most, never));
+    all.extend(sentences(tree, features, crates(&listing).len()));
+    all
+}
+
+/// The documents that do not state this number.
+fn sentences(tree: &Tree, features: &str, count: usize) -> Vec<Finding> {
+    let of_features = SENTENCES.iter().filter(|(named, ..)| *named == features);
+    let expected =
+        of_features.map(|(_, path, text)| (*path, text.replace('N', &count.to_string())));
+    let is_absent =
+        |(path, text): &(&str, String)| !tree.file(path).is_some_and(|it| it.text.contains(text));
+    expected
+        .filter(is_absent)
+        .map(|(path, text)| Finding::new(path, 1, format!("it must say: {text}")))
+        .collect()
 }
 
 /// The crates that a program with these features gets, one in each line, some of them repeatedly. The
@@ -50,10 +76,13 @@ fn list(features: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// The crates of a listing, by name and version: two versions of a crate are two crates.
+fn crates(listing: &str) -> BTreeSet<Vec<&str>> {
+    listing.lines().map(|line| line.split(' ').take(2).collect()).collect()
+}
+
 fn findings(listing: &str, features: &str, (most, never): (usize, Option<&str>)) -> Vec<Finding> {
-    // A name and a version: two versions of a crate are two crates.
-    let crates: BTreeSet<Vec<&str>> =
-        listing.lines().map(|line| line.split(' ').take(2).collect()).collect();
+    let crates = crates(listing);
     let mut texts = Vec::new();
     if crates.len() > most {
         let (count, place) = (crates.len(), "xtask/src/tidy/crate_counts.rs");
@@ -89,5 +118,19 @@ mod tests {
         assert_eq!(texts(4, Some("bow")), [""; 0]);
         let expected = "crates/bowline/Cargo.toml:1: `http` brings `ring`, which it does not need";
         assert_eq!(texts(4, Some("ring")), [expected]);
+    }
+
+    #[test]
+    fn a_document_with_another_number_is_found() {
+        let tree = Tree::of(&[
+            ("README.md", "A stdio server with macros has 43 crates in all."),
+            ("docs/design/0006-dependencies.md", "A stdio server with macros depends on 40 crates"),
+        ]);
+        let texts: Vec<String> =
+            sentences(&tree, "server,macros", 43).iter().map(Finding::to_string).collect();
+        let expected = "docs/design/0006-dependencies.md:1: it must say: A stdio server with macros \
+                        depends on 43 crates";
+        assert_eq!(texts, [expected]);
+        assert!(sentences(&tree, "http,macros", 43).is_empty());
     }
 }
