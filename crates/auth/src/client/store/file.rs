@@ -3,7 +3,8 @@
 //! Each record is a file of its own, which only the user can read. Its name is a digest of the key;
 //! its first line is the version. It is written beside and renamed, so a reader sees the old record
 //! or the new one. Two files beside it are locked, and never deleted: `.write` while a record is
-//! compared and replaced, `.lock` while a program renews the token.
+//! compared and replaced, `.lock` while a program renews the token. A program that is killed while it
+//! writes leaves a file that ends in `.new`; the next write in the folder deletes it.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -68,12 +69,14 @@ impl Store for FileStore {
         record: Option<StoredRecord>,
     ) -> BoxFuture<'a, Result<bool, Error>> {
         let (path, guard) = (self.path(key, "record"), self.path(key, "write"));
+        let folder = self.folder.clone();
         Box::pin(aside(move || {
             let guard_file = lock_file(&guard)?;
             guard_file.lock().map_err(|error| failed(&guard, "locked", error))?;
             if read(&path)?.map(|record| record.version) != seen {
                 return Ok(false);
             }
+            delete_leftovers(&folder, &guard);
             match record {
                 Some(record) => write(&path, &record)?,
                 None => remove(&path)?,
@@ -161,6 +164,27 @@ fn write(path: &Path, record: &StoredRecord) -> Result<(), Error> {
         let _ = fs::remove_file(&beside);
         failed(path, "written", error)
     })
+}
+
+/// Deletes the files of writers that were killed. A record whose guard is free has no writer; this
+/// function's caller holds the guard of its own record. What cannot be deleted now is left to the next
+/// write.
+fn delete_leftovers(folder: &Path, own_guard: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    for path in paths.filter(|path| path.extension().is_some_and(|it| it == "new")) {
+        let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+        let Some((record, _)) = name.split_once('.') else { continue };
+        let guard = folder.join(format!("{record}.write"));
+        let guard_file = (guard != own_guard).then(|| File::open(&guard));
+        let is_free = match &guard_file {
+            None => true,
+            Some(file) => file.as_ref().is_ok_and(|file| file.try_lock().is_ok()),
+        };
+        if is_free {
+            let _ = fs::remove_file(&path);
+        }
+    }
 }
 
 fn remove(path: &Path) -> Result<(), Error> {

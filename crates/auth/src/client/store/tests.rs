@@ -118,3 +118,32 @@ async fn a_file_that_is_no_record_is_an_error_that_does_not_quote_it() {
         assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn files_of_writers_that_were_killed_are_deleted_by_the_next_write() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("auth");
+    let store = FileStore::open(&folder).unwrap();
+    let files = |extension: &str| {
+        let files = std::fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+        let has = |file: &std::path::PathBuf| file.extension().is_some_and(|it| it == extension);
+        files.filter(has).collect::<Vec<_>>()
+    };
+    let leave = || {
+        let beside = files("record").into_iter().map(|file| file.with_extension("5eed.new"));
+        beside.for_each(|file| std::fs::write(file, "canary").unwrap());
+    };
+    let (one, two) = (key("https://one.example"), key("https://two.example"));
+    assert!(store.swap(&one, None, record(1)).await.unwrap());
+    let guard = files("write").remove(0);
+    assert!(store.swap(&two, None, record(1)).await.unwrap());
+    leave();
+    assert!(store.swap(&one, Some(1), record(2)).await.unwrap());
+    assert!(files("new").is_empty(), "{:?}", files("new"));
+    // A logout deletes them too, but not what another program is writing.
+    leave();
+    let writer = std::fs::File::open(&guard).unwrap();
+    writer.lock().unwrap();
+    assert!(store.swap(&two, Some(1), None).await.unwrap());
+    assert_eq!(files("new"), [guard.with_extension("5eed.new")]);
+}
