@@ -11,6 +11,7 @@
 //! * [`jwt`] — tokens that the authorization server signed;
 //! * [`jwks`] — its keys, fetched and cached;
 //! * [`introspect`] — tokens that only the authorization server understands;
+//! * [`outage`] — pauses while it does not answer;
 //! * [`fixed`] — tokens written in the program, for development;
 //! * [`proof`] — proof of possession (DPoP);
 //! * [`replay`], [`nonce`] — what keeps a proof from being used twice, or kept for later;
@@ -27,6 +28,7 @@ pub mod introspect;
 pub mod jwks;
 pub mod jwt;
 pub mod nonce;
+pub mod outage;
 pub mod policy;
 mod presented;
 pub mod proof;

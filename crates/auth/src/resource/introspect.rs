@@ -8,18 +8,21 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bowline_proto::sync::lock;
 use bowline_types::read::read;
+use http::StatusCode;
 use http::header::AUTHORIZATION;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use super::cache::VerdictCache;
 use super::discover::discover;
 use super::expected::{Expected, Source};
 use super::failures::{FailureHook, failure_methods};
+use super::outage::{Outage, Question};
 use super::policy::{Policy, policy_methods};
 use super::verify::{Denied, Presented, Verified, Verify, VerifyContext};
 use crate::error::{Error, Kind, misread};
-use crate::fetch::{BoxFuture, FetchRequest, Fetcher};
+use crate::fetch::{BoxFuture, FetchRequest, Fetched, Fetcher};
 use crate::form::{self, Form};
 use crate::secret::Secret;
 use crate::url::Url;
@@ -51,6 +54,7 @@ pub struct Introspection {
     /// The endpoint in the issuer's metadata, once it is known.
     discovered: Mutex<Option<Url>>,
     questions: Semaphore,
+    outage: Outage,
     verdicts: VerdictCache<Result<Verified, Denied>>,
     policy: Policy,
     failures: FailureHook,
@@ -101,7 +105,8 @@ impl Introspection {
         if let Some(verdict) = self.verdicts.find(&digest, 0, context.now) {
             return verdict;
         }
-        let asked = self.ask_and_judge(token, context).await;
+        let question = self.outage.begin(context.now).ok_or(Denied::Unavailable)?;
+        let asked = self.ask_and_judge(token, context, question).await;
         let (verdict, length) = asked.map_err(|error| {
             self.failures.report(&self.expected.issuer, &error, context.now);
             Denied::Unavailable
@@ -116,25 +121,33 @@ impl Introspection {
         &self,
         token: &Presented,
         context: VerifyContext<'_>,
+        question: Question<'_>,
     ) -> Result<(Result<Verified, Denied>, usize), Error> {
         let too_many = |_| Error::fetch("too many tokens wait for an answer already");
-        let _question = self.questions.try_acquire().map_err(too_many)?;
-        let answer = self.ask(token, context.fetcher).await.inspect_err(|_| {
+        let _place = self.questions.try_acquire().map_err(too_many)?;
+        let begin = Instant::now();
+        let asked = self.ask(token, &**context.fetcher).await;
+        match &asked {
+            Ok(answer) if !is_overloaded(answer.status) => question.answered(),
+            _ => question.failed(context.now + begin.elapsed()),
+        }
+        let answer = asked.and_then(|answer| answer.json().map(str::to_owned));
+        let answer = answer.inspect_err(|_| {
             // The issuer may have moved its endpoint.
             *lock(&self.discovered) = None;
         })?;
         Ok((self.judge(&answer, context.now)?, answer.len()))
     }
 
-    /// The answer of the authorization server, in JSON.
-    async fn ask(&self, token: &Presented, fetcher: &dyn Fetcher) -> Result<String, Error> {
+    /// The answer of the authorization server.
+    async fn ask(&self, token: &Presented, fetcher: &dyn Fetcher) -> Result<Fetched, Error> {
         let form =
             Form::new().with("token", token.expose()).with("token_type_hint", "access_token");
         let address = self.address(fetcher).await?;
         address.check_confidential(Kind::Metadata, "`introspection_endpoint`")?;
         let request = FetchRequest::post(address, &form);
         let request = request.with_credential(AUTHORIZATION, &self.credentials())?;
-        fetcher.fetch(request).await?.json().map(str::to_owned)
+        fetcher.fetch(request).await
     }
 
     /// The verdict, or that the answer is no verdict.
@@ -176,6 +189,18 @@ impl Introspection {
     }
 }
 
+/// Whether a status says that the authorization server cannot answer anything now. Other errors may
+/// be about one token, and a caller must not shut out the others with it.
+fn is_overloaded(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
+}
+
 /// Until when a verdict counts.
 fn until(verdict: &Result<Verified, Denied>, now: SystemTime) -> SystemTime {
     match verdict {
@@ -208,6 +233,7 @@ impl IntrospectionClient {
             endpoint: None,
             discovered: Mutex::new(None),
             questions: Semaphore::new(MOST_QUESTIONS),
+            outage: Outage::default(),
             verdicts: VerdictCache::new(),
             policy: Policy::default(),
             failures: FailureHook::default(),

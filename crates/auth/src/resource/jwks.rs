@@ -1,6 +1,7 @@
 //! The keys of the authorization server, fetched at first use and cached.
 //!
-//! One request fetches while the others wait. A token with an unknown key id makes the keys be
+//! One task fetches while the requests wait: a caller that hangs up must not abort what others wait
+//! for, nor make them fetch again and again. A token with an unknown key id makes the keys be
 //! fetched again, at most every 30 seconds, so that a new key works at once and a flood of wrong
 //! tokens does not become a flood of fetches. If the authorization server cannot be reached, old keys
 //! are used for a day.
@@ -11,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use bowline_proto::sync::lock;
 
 use super::discover::discover;
+use super::outage::is_recent;
 use super::verify::VerifyContext;
 use crate::error::{Error, Kind};
 use crate::fetch::{FetchRequest, Fetcher};
@@ -50,16 +52,21 @@ pub(super) struct KeyVersion {
 
 /// Keys that are fetched when they are needed.
 pub(super) struct KeyCache {
+    shared: Arc<Shared>,
+    /// Held while keys are fetched.
+    flight: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// What the task that fetches keys shares with the requests that wait for it.
+struct Shared {
     source: KeySource,
     state: Mutex<State>,
-    /// Held while keys are fetched.
-    flight: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
     current: Option<Current>,
-    /// The end of the last attempt to fetch, successful or not.
+    /// The time of the last attempt to fetch, successful or not.
     attempted: Option<SystemTime>,
     /// Key ids that a fetch did not find, and until when they are remembered. A fetch adds one at
     /// most, so the pause between fetches keeps this short.
@@ -87,15 +94,16 @@ enum Step {
 
 impl KeyCache {
     pub(super) fn new(source: KeySource) -> Self {
-        Self { source, state: Mutex::default(), flight: tokio::sync::Mutex::default() }
+        let shared = Shared { source, state: Mutex::default() };
+        Self { shared: Arc::new(shared), flight: Arc::default() }
     }
 
     /// The number of the keys that are used now, unless they have to be fetched first.
     pub(super) fn version(&self, now: SystemTime) -> Option<u64> {
-        if let KeySource::Fixed(_) = self.source {
+        if let KeySource::Fixed(_) = self.shared.source {
             return Some(0);
         }
-        match self.step(None, now) {
+        match self.shared.step(None, now) {
             Step::Use(keys) => Some(keys.version),
             Step::Refresh(_) | Step::Fetch | Step::Fail => None,
         }
@@ -103,7 +111,7 @@ impl KeyCache {
 
     /// The configured address of the keys.
     pub(super) fn address_setting(&self) -> Option<&Url> {
-        match &self.source {
+        match &self.shared.source {
             KeySource::Address(address) => Some(address),
             KeySource::Fixed(_) | KeySource::Issuer(_) => None,
         }
@@ -119,33 +127,41 @@ impl KeyCache {
         &self,
         id: Option<&str>,
         context: VerifyContext<'_>,
-        failed: impl Fn(&Error),
+        failed: impl FnOnce(&Error) + Send + 'static,
     ) -> Result<KeyVersion, Error> {
-        if let KeySource::Fixed(keys) = &self.source {
+        let shared = &self.shared;
+        if let KeySource::Fixed(keys) = &shared.source {
             return Ok(KeyVersion { keys: Arc::clone(keys), version: 0 });
         }
-        let _flight = match self.step(id, context.now) {
+        let flight = Arc::clone(&self.flight);
+        let flight = match shared.step(id, context.now) {
             Step::Use(keys) => return Ok(keys),
             Step::Fail => return Err(no_keys()),
-            Step::Refresh(keys) => match self.flight.try_lock() {
+            Step::Refresh(keys) => match flight.try_lock_owned() {
                 Ok(flight) => flight,
                 Err(_) => return Ok(keys),
             },
-            Step::Fetch => self.flight.lock().await,
+            Step::Fetch => flight.lock_owned().await,
         };
         // The request that held the flight before may have fetched.
-        match self.step(id, context.now) {
+        match shared.step(id, context.now) {
             Step::Use(keys) => return Ok(keys),
             Step::Fail => return Err(no_keys()),
             Step::Refresh(_) | Step::Fetch => {}
         }
-        let fetched = self.fetch(context.fetcher).await;
-        if let Err(error) = &fetched {
-            failed(error);
-        }
-        lock(&self.state).store(fetched, id, context.now)
+        let (shared, fetcher, now) = (shared.clone(), context.fetcher.clone(), context.now);
+        let id = id.map(str::to_owned);
+        let task = tokio::spawn(async move {
+            let _flight = flight;
+            let fetched = shared.fetch(&*fetcher).await.inspect_err(failed);
+            lock(&shared.state).store(fetched, id.as_deref(), now)
+        });
+        // The task can only be lost with its runtime.
+        task.await.unwrap_or_else(|_| Err(no_keys()))
     }
+}
 
+impl Shared {
     fn step(&self, id: Option<&str>, now: SystemTime) -> Step {
         lock(&self.state).step(id, now)
     }
@@ -211,9 +227,7 @@ impl State {
 
     /// Whether the last attempt was too short a time ago for another.
     fn is_paused(&self, now: SystemTime) -> bool {
-        // A clock that was set back must not stop fetching for long.
-        let is_recent = |at: SystemTime| now < at + FETCH_PAUSE && at < now + FETCH_PAUSE;
-        self.attempted.is_some_and(is_recent)
+        self.attempted.is_some_and(|at| is_recent(at, FETCH_PAUSE, now))
     }
 
     fn is_unknown(&self, id: &str, now: SystemTime) -> bool {

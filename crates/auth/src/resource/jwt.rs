@@ -96,7 +96,8 @@ impl Jwt {
         if !jws.media_type().is_none_or(is_typed) {
             return Err(Denied::Unverifiable);
         }
-        let failed = |error: &_| self.failures.report(&self.expected.issuer, error, context.now);
+        let (failures, issuer) = (self.failures.clone(), self.expected.issuer.clone());
+        let failed = move |error: &_| failures.report(&issuer, error, context.now);
         let keys = self.keys.keys(jws.key_id(), context, failed).await;
         let keys = keys.map_err(|_| Denied::Unavailable)?;
         if let Some(verified) = self.verdicts.find(&digest, keys.version, context.now) {

@@ -94,8 +94,8 @@ impl Presented {
 pub struct VerifyContext<'a> {
     /// The current time.
     pub now: SystemTime,
-    /// Sends requests to the authorization server.
-    pub fetcher: &'a dyn Fetcher,
+    /// Sends requests to the authorization server. A task that outlives the request may keep a clone.
+    pub fetcher: &'a Arc<dyn Fetcher>,
 }
 
 impl fmt::Debug for VerifyContext<'_> {

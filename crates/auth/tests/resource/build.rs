@@ -1,5 +1,8 @@
 //! Settings that would make a resource unsafe are refused when it is built.
 
+use std::sync::Arc;
+
+use bowline_auth::fetch::Fetcher;
 use bowline_auth::resource::{
     Admission, Denied, FixedTokens, Jwt, Presented, Verify, VerifyContext, verify_fn,
 };
@@ -58,7 +61,8 @@ fn debug_output_names_settings_and_no_secret() {
     let function = verify_fn(ISSUER, |_: Presented| async { Err::<Claims, _>(Denied::Expired) });
     assert!(format!("{function:?}").contains(ISSUER));
     assert_eq!(format!("{:?}", Presented::new("canary")), "Presented(Secret(…))");
-    let context = VerifyContext { now: at(0), fetcher: &Network::default() };
+    let fetcher = Arc::new(Network::default()) as Arc<dyn Fetcher>;
+    let context = VerifyContext { now: at(0), fetcher: &fetcher };
     assert!(format!("{context:?}").starts_with("VerifyContext"));
 }
 

@@ -103,7 +103,7 @@ async fn verdicts_are_kept_for_a_while() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_authorization_server_that_cannot_be_asked_makes_the_resource_unavailable() {
     let network = network(&active(json!({})));
     let admission = admission(&network);
@@ -115,11 +115,50 @@ async fn an_authorization_server_that_cannot_be_asked_makes_the_resource_unavail
     }
     network.cut(ENDPOINT);
     assert_eq!(status(&admission, "a", at(0)).await, 503);
-    // No failure is kept, and the endpoint may have moved.
+    // No failure is kept beyond the pause, and the endpoint may have moved.
     let moved = "https://as.example/moved";
     network.serve(METADATA, &json!({"issuer": ISSUER, "introspection_endpoint": moved}), "");
     network.serve(moved, &active(json!({})), "");
-    assert_eq!(status(&admission, "a", at(0)).await, 200);
+    assert_eq!(status(&admission, "a", at(5)).await, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authorization_server_that_is_down_is_asked_once_in_a_pause() {
+    let down = [None, Some(503), Some(502), Some(504), Some(429)];
+    for failure in down.map(|code| code.map(|code| StatusCode::from_u16(code).unwrap())) {
+        let network = network(&active(json!({})));
+        let admission = admission(&network);
+        assert_eq!(status(&admission, "known", at(0)).await, 200);
+        network.asked();
+        match failure {
+            Some(failure) => network.fail(ENDPOINT, failure),
+            None => network.cut(ENDPOINT),
+        }
+        for (second, asked) in [(1, 1), (1, 0), (5, 0), (6, 1), (10, 0)] {
+            let token = format!("new{second}");
+            assert_eq!(status(&admission, &token, at(second)).await, 503, "{second}");
+            let endpoint = network.asked().iter().filter(|url| *url == ENDPOINT).count();
+            assert_eq!(endpoint, asked, "{failure:?} {second}");
+        }
+        // A token that was asked about before is still known.
+        assert_eq!(status(&admission, "known", at(10)).await, 200);
+        network.serve(ENDPOINT, &active(json!({})), "");
+        for token in ["x", "y", "z"] {
+            assert_eq!(status(&admission, token, at(11)).await, 200);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_may_be_about_one_token_shuts_out_no_other() {
+    for failure in [StatusCode::BAD_REQUEST, StatusCode::INTERNAL_SERVER_ERROR] {
+        let network = network(&active(json!({})));
+        let admission = admission(&network);
+        network.fail(ENDPOINT, failure);
+        assert_eq!(status(&admission, "evil", at(0)).await, 503);
+        network.serve(ENDPOINT, &active(json!({})), "");
+        assert_eq!(status(&admission, "good", at(0)).await, 200);
+    }
 }
 
 // spec: AUTH-8

@@ -235,6 +235,29 @@ async fn jwks_rotation_survives_a_caller_that_goes_away() {
 }
 
 #[tokio::test]
+async fn callers_that_hang_up_do_not_make_the_keys_be_fetched_again_and_again() {
+    let (key, token) = pair("a");
+    let network = Network::with_keys(&[key]);
+    let gate = network.hold();
+    let admission = Arc::new(admission(&network));
+    let mut asked = Vec::new();
+    for _ in 0..10 {
+        let (admission, token) = (Arc::clone(&admission), token.clone());
+        let caller = tokio::spawn(async move { status(&admission, &token, at(0)).await });
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        caller.abort();
+        assert!(caller.await.unwrap_err().is_cancelled());
+        asked.extend(network.asked());
+    }
+    assert_eq!(asked, [METADATA]);
+    gate.add_permits(10);
+    assert_eq!(status(&admission, &token, at(0)).await, 200);
+    assert_eq!(network.asked(), [JWKS]);
+}
+
+#[tokio::test]
 async fn a_set_that_is_too_large_or_malformed_counts_as_a_failure() {
     let (key, token) = pair("a");
     for body in [json!({"keys": vec![key.clone(); 101]}), json!({"keys": 7}), json!([])] {
