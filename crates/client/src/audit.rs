@@ -72,6 +72,9 @@ pub enum ToolCallOutcome {
     TimedOut,
     /// The connection closed first; the tool may have run.
     Closed,
+    /// The call was started with [`ClientCall::task`](crate::ClientCall::task), so its end is not
+    /// known.
+    Started,
     /// The call failed for another reason; the tool may have run.
     Failed,
 }

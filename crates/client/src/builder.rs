@@ -157,14 +157,15 @@ impl<S> ClientBuilder<S> {
         root_list::check_all(self.handlers.roots.list.iter().flatten().cloned())?;
         let mut config = ClientConfig::new(self.info, self.handlers.capabilities())
             .with_revisions(self.revisions)
-            .with_limits(self.limits);
+            .with_limits(self.limits.clone());
         if let Some(options) = self.cache {
             config = config.with_cache(options);
         }
         if let Some((interval, timeout)) = self.keep_alive {
             config = config.with_keep_alive(interval, timeout);
         }
-        let application = Arc::new(Application::new(self.handlers, self.log_level));
+        let application = Application::new(self.handlers, self.log_level, self.limits);
+        let application = Arc::new(application);
         let link = self.server.connect(&Connector::new(config, Arc::clone(&application))).await?;
         application.connected(&link);
         let client = Client { link, application, log_level: self.log_level };

@@ -1,10 +1,12 @@
 //! One call: its options, then `.await`.
 //!
 //! Nothing is sent before the call is awaited. Dropping the future cancels the call: the server gets
-//! a cancellation, and a late answer is ignored.
+//! a cancellation, and a late answer is ignored. A call that the server continues as a task is
+//! awaited to the end of the task.
 
 use std::fmt;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::{CallAnswer, CallError, CallRequest};
@@ -25,6 +27,8 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use crate::audit::ToolCallOutcome;
 use crate::consent::Attempt;
 use crate::error::{Error, Result};
+use crate::task::read;
+use crate::task::wait::{TaskWait, TaskWaiter, wait_or_cancel};
 
 /// Progress notifications that wait for a busy caller; of more, only the newest are kept.
 const NOTICES: usize = 32;
@@ -63,15 +67,17 @@ struct Plan<T> {
     request: Box<CallRequest>,
     read: Read<T>,
     attempt: Option<(Box<Attempt>, Judge<T>)>,
-    repair: Option<HeaderRepair>,
+    repair: Option<(i64, Repair)>,
+    /// What waits for the task that the call may become; only calls of tools may.
+    tasks: Option<Arc<dyn TaskWaiter>>,
 }
 
-/// Makes a request with new headers after the server refused its headers; `None` if the headers
-/// would be the same.
-type HeaderRepair = Box<dyn FnOnce(CallRequest) -> BoxFuture<'static, Option<CallRequest>> + Send>;
+/// Changes a request that the server refused with a certain error code; `None` if it would stay the
+/// same.
+type Repair = Box<dyn FnOnce(CallRequest) -> BoxFuture<'static, Option<CallRequest>> + Send>;
 
 /// Reads the result of the call; the first argument is its name, for errors.
-type Read<T> = Box<dyn FnOnce(String, &RawJson) -> Result<T> + Send>;
+pub(crate) type Read<T> = Box<dyn Fn(String, &RawJson) -> Result<T> + Send + Sync>;
 
 /// Says what the audit record has to say of a result.
 type Judge<T> = fn(&T) -> ToolCallOutcome;
@@ -82,12 +88,12 @@ impl<T> ClientCall<'static, T> {
         link: Link,
         subject: String,
         request: Result<CallRequest>,
-        read: impl FnOnce(String, &RawJson) -> Result<T> + Send + 'static,
+        read: impl Fn(String, &RawJson) -> Result<T> + Send + Sync + 'static,
     ) -> Self {
         let read = Box::new(read);
         let plan = request.map(|request| {
             let request = Box::new(request);
-            Plan { link, request, read, attempt: None, repair: None }
+            Plan { link, request, read, attempt: None, repair: None, tasks: None }
         });
         Self { subject, plan, progress: None }
     }
@@ -97,13 +103,22 @@ impl<T> ClientCall<'static, T> {
         Self { subject, plan: Err(error), progress: None }
     }
 
-    /// Retries the call once with repaired headers if the server refuses its headers.
-    pub(crate) fn with_header_repair(
+    /// Retries the call once, changed, if the server refuses it with this error code.
+    pub(crate) fn with_repair(
         mut self,
+        code: i64,
         repair: impl FnOnce(CallRequest) -> BoxFuture<'static, Option<CallRequest>> + Send + 'static,
     ) -> Self {
         if let Ok(plan) = &mut self.plan {
-            plan.repair = Some(Box::new(repair));
+            plan.repair = Some((code, Box::new(repair)));
+        }
+        self
+    }
+
+    /// Waits for the task that the call may become.
+    pub(crate) fn with_tasks(mut self, tasks: Arc<dyn TaskWaiter>) -> Self {
+        if let Ok(plan) = &mut self.plan {
+            plan.tasks = Some(tasks);
         }
         self
     }
@@ -189,21 +204,47 @@ impl<'a, T> ClientCall<'a, T> {
         self
     }
 
+    /// Makes the call, and returns the first answer, also if it is a task. A call that the server
+    /// can run as a task is changed to one first.
+    pub(crate) async fn start(self) -> Result<FirstAnswer<T>>
+    where
+        T: 'static,
+    {
+        let Self { subject, plan, progress } = self;
+        let Plan { link, mut request, read, attempt, repair, tasks } = plan?;
+        let Some(tasks) = tasks else {
+            return Err(Error::input(&subject, "only calls of tools become tasks"));
+        };
+        let (timeout, deadline) = (request.timeout, request.deadline);
+        let call = pin!(async move {
+            let mut repair = repair;
+            if let Some((_, as_task)) = repair.take_if(|(code, _)| *code == code::METHOD_NOT_FOUND)
+                && let Some(changed) = as_task((*request).clone()).await
+            {
+                *request = changed;
+            }
+            let answer = first_answer(&link, &subject, request, (repair, progress)).await?;
+            Ok(FirstAnswer { link, subject, read, timeout, deadline, answer, tasks })
+        });
+        match attempt {
+            Some((attempt, _)) => Box::pin(attempt.make(call, |_| ToolCallOutcome::Started)).await,
+            None => call.await,
+        }
+    }
+
     async fn run(self) -> Result<T> {
         let Self { subject, plan, progress } = self;
-        let Plan { link, request, read, attempt, repair } = plan?;
+        let Plan { link, request, read, attempt, repair, tasks } = plan?;
         let call = pin!(async move {
-            let mut progress = progress;
-            let again = repair.map(|repair| (repair, request.clone()));
-            let mut outcome = asked(&link, &subject, request, &mut progress).await;
-            if let (Err(error), Some((repair, request))) = (&outcome, again)
-                && error.rpc().is_some_and(|error| error.code == code::HEADER_MISMATCH)
-                && let Some(request) = repair(*request).await
-            {
-                let request = Box::new(request);
-                outcome = Box::pin(asked(&link, &subject, request, &mut progress)).await;
-            }
-            read(subject, &outcome?.result)
+            let (timeout, deadline) = (request.timeout, request.deadline);
+            let answer = first_answer(&link, &subject, request, (repair, progress)).await?;
+            let Some(tasks) = tasks.filter(|_| answer.is_task) else {
+                return read(subject, &answer.result);
+            };
+            let task = read::created(&link, &subject, &answer.result)?;
+            let wait = TaskWait { link, subject: subject.clone(), timeout, deadline, task };
+            let result = Box::pin(wait_or_cancel(tasks, wait)).await?;
+            read(subject, &result)
         });
         match attempt {
             Some((attempt, judge)) => Box::pin(attempt.make(call, judge)).await,
@@ -230,12 +271,24 @@ impl<T> fmt::Debug for ClientCall<'_, T> {
     }
 }
 
+/// A call and the first answer to it.
+pub(crate) struct FirstAnswer<T> {
+    pub(crate) link: Link,
+    pub(crate) subject: String,
+    pub(crate) read: Read<T>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) answer: CallAnswer,
+    pub(crate) tasks: Arc<dyn TaskWaiter>,
+}
+
 /// A request of a method. Params are structs of `bowline-types`, so they serialize to an object.
 pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
     CallRequest::new(R::METHOD, object(params))
 }
 
-fn object(params: &impl Serialize) -> Object {
+/// Params as they are sent; they serialize to an object.
+pub(crate) fn object(params: &impl Serialize) -> Object {
     Object::new(RawJson::from_value(params).unwrap_or_default()).unwrap_or_default()
 }
 
@@ -250,6 +303,24 @@ pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &RawJson) -> Resu
 }
 
 type Report<'a> = Box<dyn FnMut(ProgressParams) + Send + 'a>;
+
+/// Makes a call, and makes it again, changed, if the server refuses it in a way that can be repaired.
+async fn first_answer(
+    link: &Link,
+    subject: &str,
+    request: Box<CallRequest>,
+    (repair, mut progress): (Option<(i64, Repair)>, Option<Report<'_>>),
+) -> Result<CallAnswer> {
+    let again = repair.map(|repair| (repair, request.clone()));
+    let outcome = asked(link, subject, request, &mut progress).await;
+    if let (Err(error), Some(((code, repair), request))) = (&outcome, again)
+        && error.rpc().is_some_and(|error| error.code == code)
+        && let Some(request) = repair(*request).await
+    {
+        return Box::pin(asked(link, subject, Box::new(request), &mut progress)).await;
+    }
+    outcome
+}
 
 /// Makes a call, awaits its answer, and reports progress if the caller asked for it.
 async fn asked(

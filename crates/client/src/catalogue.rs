@@ -98,9 +98,9 @@ impl Listed {
 }
 
 impl KnownTool {
-    /// Whether the tool must be called as a task.
-    pub(crate) fn runs_only_as_task(&self) -> bool {
-        self.definition.task_support() == TaskSupport::Required
+    /// Whether a call runs as a task of 2025-11-25.
+    pub(crate) fn task_support(&self) -> TaskSupport {
+        self.definition.task_support()
     }
 
     /// The arguments that are repeated in headers; none if they are marked wrongly.

@@ -150,6 +150,11 @@ impl Error {
         matches!(self.0.kind, Kind::Call(CallError::Unanswered(_)))
     }
 
+    /// Whether the call became a task that was cancelled, by this program or another one.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.0.kind, Kind::Call(CallError::TaskCancelled(_)))
+    }
+
     /// Whether the tool ran and failed; only from
     /// [`ToolOutcome::into_result`](crate::ToolOutcome::into_result) and
     /// [`ToolOutcome::parse`](crate::ToolOutcome::parse).
@@ -202,6 +207,14 @@ impl Error {
                 Some(status)
             }
             Kind::Call(CallError::Failed { kind: FailureKind::Unauthorized, .. }) => Some(401),
+            _ => None,
+        }
+    }
+
+    /// How the message of the call failed on its way, if that is why the call failed.
+    pub(crate) fn failure(&self) -> Option<FailureKind> {
+        match self.0.kind {
+            Kind::Call(CallError::Failed { kind, .. }) => Some(kind),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 #[cfg(feature = "http")]
 use bowline_http::client::Authorize;
 use bowline_proto::client::ServerProfile;
+use bowline_proto::limits::Limits;
 use bowline_proto::members::Members;
 use bowline_proto::mirror::params::headers_for;
 use bowline_proto::mirror::{ParamHeader, x_mcp_header};
@@ -16,10 +17,11 @@ use bowline_transport::connect::{Host, Link, WeakLink};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::tasks;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::text::counted;
-use bowline_types::tool::ToolDefinition;
+use bowline_types::tool::{TaskSupport, ToolDefinition};
 use futures_core::future::BoxFuture;
 
 use crate::answer::Elicitation;
@@ -31,6 +33,7 @@ use crate::log_level;
 use crate::root_list::{RootList, Roots};
 use crate::sample::Sampling;
 use crate::server_identity::ServerIdentity;
+use crate::task::hints::TaskHints;
 
 /// The handlers and hooks that the application has set.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +53,9 @@ impl Handlers {
     /// The capabilities that follow from the handlers.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         let capabilities = self.elicitation.declare(ClientCapabilities::new());
-        self.roots.declare(self.sampling.declare(capabilities))
+        let capabilities = self.roots.declare(self.sampling.declare(capabilities));
+        // Every client waits for tasks. The identifier has the form that is demanded.
+        capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
     }
 }
 
@@ -67,13 +72,15 @@ pub(crate) struct Application {
     server: OnceLock<ServerIdentity>,
     roots: RootList,
     catalogue: Catalogue,
+    limits: Limits,
+    task_hints: TaskHints,
     /// What authorizes requests, if anything does.
     #[cfg(feature = "http")]
     login: OnceLock<Arc<dyn Authorize>>,
 }
 
 impl Application {
-    pub(crate) fn new(handlers: Handlers, log_level: Option<LoggingLevel>) -> Self {
+    pub(crate) fn new(handlers: Handlers, log_level: Option<LoggingLevel>, limits: Limits) -> Self {
         let roots = RootList::new(handlers.roots.clone());
         Self {
             handlers,
@@ -83,6 +90,8 @@ impl Application {
             server: OnceLock::new(),
             roots,
             catalogue: Catalogue::default(),
+            limits,
+            task_hints: TaskHints::default(),
             #[cfg(feature = "http")]
             login: OnceLock::new(),
         }
@@ -164,16 +173,10 @@ impl Application {
     ///
     /// # Errors
     ///
-    /// If the tool must not be called: it runs only as a task, or its schema refers to other
-    /// documents.
+    /// If the tool must not be called, because its schema refers to other documents.
     pub(crate) fn known(&self, tool: &str) -> Result<Option<Arc<KnownTool>>> {
         let Some(known) = self.catalogue.find(tool) else { return Ok(None) };
-        let revision = self.server().revision;
-        if revision.has_core_tasks() && known.runs_only_as_task() {
-            let reason = "the server runs this tool only as a task, and this client asks for none";
-            return Err(Error::input(tool, reason));
-        }
-        if self.handlers.unchecked_output || !revision.has_structured_output() {
+        if self.handlers.unchecked_output || !self.server().revision.has_structured_output() {
             return Ok(None);
         }
         match known.output(|what| self.odd(what)) {
@@ -182,6 +185,21 @@ impl Application {
             }
             OutputCheck::Checked(_) | OutputCheck::Unchecked(_) => Ok(Some(known)),
         }
+    }
+
+    /// Whether calls of a tool run as tasks of 2025-11-25; `None` if the tool was not listed.
+    pub(crate) fn task_support(&self, tool: &str) -> Option<TaskSupport> {
+        self.catalogue.find(tool).map(|known| known.task_support())
+    }
+
+    /// The bounds of this client.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The tasks that calls wait for.
+    pub(crate) fn task_hints(&self) -> &TaskHints {
+        &self.task_hints
     }
 
     /// The consent and audit of a tool call; `None` without such hooks.
@@ -234,6 +252,10 @@ impl Host for Application {
         if let Some(complete) = &self.handlers.elicitation.complete {
             complete.call(name);
         }
+    }
+
+    fn task_changed(&self, id: &str) {
+        self.task_hints.changed(id);
     }
 
     fn renewed(&self) {

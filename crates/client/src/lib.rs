@@ -78,6 +78,7 @@
 //! * `catalogue`: the tools of the last list, against which results are checked.
 //! * `resources`, `prompts`, `complete`: the calls of the other features.
 //! * `log_level`: sets the log level of a session.
+//! * `task`: calls that the server continues as tasks.
 //!
 //! Changes:
 //!
@@ -138,6 +139,7 @@ mod list;
 mod log_level;
 mod prompts;
 mod resources;
+mod task;
 mod tool_outcome;
 mod tools;
 
@@ -185,5 +187,6 @@ pub use crate::relay::Relay;
 pub use crate::resources::Contents;
 pub use crate::sample::{Review, SamplingAnswer, SamplingRequest};
 pub use crate::subscribe::{Change, Changes, SubscriptionBuilder};
+pub use crate::task::{TaskHandle, TaskState};
 pub use crate::tool_outcome::ToolOutcome;
 pub use crate::web_page::{Suspicion, WebPage};

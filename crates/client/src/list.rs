@@ -80,13 +80,16 @@ impl<T> List<T> {
     pub(crate) fn new<R>(link: Link) -> Self
     where
         R: Rpc<Params = PageParams>,
-        R::Result: PagedResult<Item = T>,
+        R::Result: PagedResult<Item: Into<T>>,
     {
         Self {
             link,
             method: R::METHOD,
             request: call::request::<R>,
-            read: |result| result.parse::<R::Result>().map(PagedResult::into_parts),
+            read: |result| {
+                let (items, next) = result.parse::<R::Result>()?.into_parts();
+                Ok((items.into_iter().map(Into::into).collect(), next))
+            },
             items: Vec::new().into_iter(),
             next: Next::Page(PageParams::first()),
             cycle: CursorCycle::default(),

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use bowline_proto::client::CallRequest;
+use bowline_types::error::code;
 use bowline_types::json::{Object, RawJson};
-use bowline_types::tool::{CallTool, CallToolParams, ListTools, ToolDefinition};
+use bowline_types::legacy::task::TaskMetadata;
+use bowline_types::method::Method;
+use bowline_types::tool::{CallTool, CallToolParams, ListTools, TaskSupport, ToolDefinition};
+use futures_core::future::BoxFuture;
 use serde::Serialize;
 
-use crate::call::ClientCall;
+use crate::call::{self, ClientCall};
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
@@ -15,6 +19,9 @@ use crate::tool_outcome::ToolOutcome;
 
 impl Client {
     /// Calls a tool when awaited.
+    ///
+    /// A call that the server continues as a task is awaited to the end of the task. To do something
+    /// else meanwhile, see [`ClientCall::task`].
     ///
     /// The arguments are anything that serializes to a JSON object: `json!({…})`, a reference to a
     /// struct, a map; or `()` for none.
@@ -52,10 +59,26 @@ impl Client {
             Err(error) => (None, request.and(Err(error))),
         };
         let read = move |tool, result: &RawJson| ToolOutcome::read(tool, result, known.as_deref());
-        let mut call = ClientCall::new(self.link.clone(), tool, request, read);
+        let support = self.runs_tools_as_tasks().then(|| self.application.task_support(&tool));
+        let mut call = ClientCall::new(self.link.clone(), tool, request, read)
+            .with_tasks(self.application.clone());
         if self.application.repeats_arguments() {
             let client = self.clone();
-            call = call.with_header_repair(move |request| Box::pin(client.repair_headers(request)));
+            let repair =
+                move |request| Box::pin(client.repair_headers(request)) as BoxFuture<'_, _>;
+            call = call.with_repair(code::HEADER_MISMATCH, repair);
+        }
+        match support {
+            // The server refuses to call it otherwise.
+            Some(Some(TaskSupport::Required)) => call = call.change(as_task),
+            // If the tool runs only as a task, the server says so without running it.
+            Some(None | Some(TaskSupport::Optional)) => {
+                let client = self.clone();
+                let repair =
+                    move |request| Box::pin(client.change_to_task(request)) as BoxFuture<'_, _>;
+                call = call.with_repair(code::METHOD_NOT_FOUND, repair);
+            }
+            _ => {}
         }
         match attempt {
             Some(attempt) => call.with_oversight(attempt, ToolOutcome::judge),
@@ -69,16 +92,44 @@ impl Client {
         List::new::<ListTools>(self.link.clone()).noted(move |tools| application.note(tools))
     }
 
+    /// Whether the server runs calls of tools as tasks of 2025-11-25.
+    fn runs_tools_as_tasks(&self) -> bool {
+        let declared = self.capabilities().tasks.as_ref();
+        self.revision().has_core_tasks()
+            && declared.is_some_and(|tasks| tasks.supports_request(Method::ToolsCall))
+    }
+
+    /// Changes a call into one of a task, if the tool allows it. Lists the tools if that is not
+    /// known.
+    async fn change_to_task(self, mut request: CallRequest) -> Option<CallRequest> {
+        let params: CallToolParams = request.params.parse().ok()?;
+        if self.application.task_support(&params.name).is_none() {
+            self.find_tool(&params.name).await;
+        }
+        match self.application.task_support(&params.name)? {
+            TaskSupport::Optional | TaskSupport::Required => {
+                as_task(&mut request);
+                Some(request)
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads the list of tools until it has named this one.
+    async fn find_tool(&self, name: &str) {
+        let mut tools = self.tools().fresh();
+        while let Some(Ok(tool)) = tools.next().await {
+            if tool.name == name {
+                break;
+            }
+        }
+    }
+
     /// Fetches the tool list again and makes the headers of a refused call from it; `None` if the
     /// headers are the same.
     async fn repair_headers(self, mut request: CallRequest) -> Option<CallRequest> {
         let params: CallToolParams = request.params.parse().ok()?;
-        let mut tools = self.tools().fresh();
-        while let Some(Ok(tool)) = tools.next().await {
-            if tool.name == params.name {
-                break;
-            }
-        }
+        self.find_tool(&params.name).await;
         let arguments = params.arguments.unwrap_or_default();
         let repeated = self.application.repeated(&params.name, &arguments).ok()?;
         if repeated == request.headers {
@@ -86,6 +137,14 @@ impl Client {
         }
         request.headers = repeated;
         Some(request)
+    }
+}
+
+/// Asks for a task (2025-11-25).
+fn as_task(request: &mut CallRequest) {
+    if let Ok(params) = request.params.parse::<CallToolParams>() {
+        request.params = call::object(&params.with_task(TaskMetadata::new()));
+        request.as_task = true;
     }
 }
 

@@ -69,6 +69,10 @@ pub struct Limits {
     pub request_timeout: Duration,
     /// How long a call of the client may take, whatever progress it reports.
     pub request_deadline: Duration,
+    /// How often a client asks for the state of a task at most, whatever the server suggests.
+    pub shortest_poll: Duration,
+    /// How often a client asks for the state of a task at least, whatever the server suggests.
+    pub longest_poll: Duration,
     /// How long a server may take to answer the first probe before it counts as legacy.
     pub probe_timeout: Duration,
     /// Ids of cancelled or timed-out requests that are remembered, to recognise late answers.
@@ -101,6 +105,8 @@ impl Default for Limits {
             rounds: 16,
             request_timeout: Duration::from_secs(60),
             request_deadline: Duration::from_secs(3600),
+            shortest_poll: Duration::from_millis(100),
+            longest_poll: Duration::from_secs(300),
             probe_timeout: Duration::from_secs(10),
             abandoned: 1024,
             noise: 100,

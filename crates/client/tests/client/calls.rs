@@ -144,7 +144,7 @@ async fn a_modern_result_without_a_type_is_complete() {
 // spec: RT-3, RT-4
 #[tokio::test(start_paused = true)]
 async fn a_result_with_an_unknown_result_type_is_invalid() {
-    for kind in ["task", "partial", ""] {
+    for kind in ["tasks", "partial", ""] {
         let (client, mut peer) = modern(builder()).await;
         let serve = async {
             let request = peer.request("tools/call").await;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::peer::{
     DISCOVERED, Heard, Near, Peer, assert_call_works, both_with, builder, initialized, legacy,
-    modern, pair,
+    modern, pair, with_tasks,
 };
 
 const PROTOCOL: &str = "io.modelcontextprotocol/protocolVersion";
@@ -40,7 +40,7 @@ async fn a_server_that_answers_the_probe_is_modern() {
         let meta = &probe.params["_meta"];
         assert_eq!(meta[PROTOCOL], "2026-07-28");
         assert_eq!(meta[CLIENT], json!({ "name": "tester", "version": "0.1.0" }));
-        assert_eq!(meta[CAPABILITIES], json!({}));
+        assert_eq!(meta[CAPABILITIES], with_tasks(&json!({})));
         peer.answer(&probe, DISCOVERED).await;
     };
     let (client, ()) = tokio::join!(builder().connect(near), serve);
@@ -243,7 +243,7 @@ async fn capabilities_follow_from_the_handlers() {
     let serve = async {
         let probe = peer.request("server/discover").await;
         let expected = json!({ "elicitation": { "form": {} } });
-        assert_eq!(probe.params["_meta"][CAPABILITIES], expected);
+        assert_eq!(probe.params["_meta"][CAPABILITIES], with_tasks(&expected));
         peer.refuse(&probe, -32601, "what?").await;
         let handshake = peer.shake("2025-11-25").await;
         assert_eq!(handshake.params["capabilities"], expected);
@@ -294,7 +294,8 @@ async fn every_modern_request_says_who_asks_and_what_it_can_do() {
         let meta = &call.params["_meta"];
         assert_eq!(meta[PROTOCOL], "2026-07-28");
         assert_eq!(meta[CLIENT]["name"], "tester");
-        assert_eq!(meta[CAPABILITIES], json!({ "elicitation": { "form": {} } }));
+        let expected = with_tasks(&json!({ "elicitation": { "form": {} } }));
+        assert_eq!(meta[CAPABILITIES], expected);
         peer.answer_text(&call, "done").await;
     };
     let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);

@@ -127,6 +127,13 @@ impl Peer {
     }
 }
 
+/// These capabilities, with the extension that every client declares since 2026-07-28.
+pub(crate) fn with_tasks(capabilities: &Value) -> Value {
+    let mut capabilities = capabilities.clone();
+    capabilities["extensions"] = json!({ "io.modelcontextprotocol/tasks": {} });
+    capabilities
+}
+
 /// Tools and logs.
 fn basic() -> Value {
     json!({ "tools": {}, "logging": {} })

@@ -8,7 +8,7 @@ use bowline_client::types::revision::Revision;
 use bowline_client::{ClientBuilder, Limits, Review, SamplingAnswer, SamplingRequest};
 use serde_json::{Value, json};
 
-use crate::peer::{Heard, both, builder, legacy, modern, pair, put};
+use crate::peer::{Heard, both, builder, legacy, modern, pair, put, with_tasks};
 
 const CREATE: &str = "sampling/createMessage";
 
@@ -50,7 +50,7 @@ async fn sampling_is_declared_as_the_hooks_allow() {
         let serve = async {
             let probe = peer.request("server/discover").await;
             let modern = &probe.params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
-            assert_eq!(*modern, expected);
+            assert_eq!(*modern, with_tasks(&expected));
             peer.refuse(&probe, -32601, "what?").await;
             let handshake = peer.shake("2025-11-25").await;
             assert_eq!(handshake.params["capabilities"], expected);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bowline_types::cache::CacheHint;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequests;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
@@ -42,6 +43,11 @@ pub struct CallRequest {
     /// How long to wait at all; by default [`Limits::request_deadline`], or `timeout` if that is
     /// longer.
     pub deadline: Option<Duration>,
+    /// Whether the params ask for a task (2025-11-25). The answer is then one.
+    pub as_task: bool,
+    /// Questions of the server to answer first. The request carries the answers as
+    /// `inputResponses`, as `tasks/update` demands.
+    pub questions: InputRequests,
 }
 
 impl CallRequest {
@@ -57,6 +63,8 @@ impl CallRequest {
             headers: Vec::new(),
             timeout: None,
             deadline: None,
+            as_task: false,
+            questions: InputRequests::new(),
         }
     }
 
@@ -106,6 +114,15 @@ pub struct CallAnswer {
     pub cache: Option<CacheHint>,
     /// Whether the result was stored before and the server was not asked again.
     pub reused: bool,
+    /// Whether the result is a task, which continues the call.
+    pub is_task: bool,
+}
+
+impl CallAnswer {
+    /// A result that the server sent just now.
+    pub(super) fn new(result: RawJson) -> Self {
+        Self { result, cache: None, reused: false, is_task: false }
+    }
 }
 
 /// Why a call has no result. Local: it never goes to a peer. [`Refused`](Self::Refused) is the one
@@ -128,6 +145,8 @@ pub enum CallError {
     Invalid(String),
     /// The server asked for input in more rounds than [`Limits::rounds`].
     TooManyRounds(usize),
+    /// The call became a task, which was cancelled. Holds the text of the server about it.
+    TaskCancelled(Option<String>),
     /// The client could not answer a question of the server.
     Unanswered(ErrorObject),
     /// The call failed, although the connection is open: an HTTP status instead of an answer, or a
@@ -155,6 +174,8 @@ impl fmt::Display for CallError {
                 let rounds = counted(*most, "round");
                 write!(f, "the server still asked for input after {rounds}")
             }
+            Self::TaskCancelled(None) => f.write_str("its task was cancelled"),
+            Self::TaskCancelled(Some(text)) => write!(f, "its task was cancelled: {text}"),
             Self::Unanswered(error) => {
                 write!(f, "a question of the server's was not answered: {error}")
             }

@@ -22,6 +22,7 @@ mod keep_alive;
 mod receive;
 mod restart;
 mod session_subscriptions;
+mod tasks;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -78,6 +79,9 @@ pub enum ClientEvent {
     /// The user has finished an elicitation by URL; holds its name (2025-11-25). Names that the
     /// server never sent are not reported.
     ElicitationComplete(String),
+    /// The server reports that a task has changed; holds its id. Only a hint: `tasks/get` has the
+    /// truth (TASK-48).
+    TaskChanged(String),
     /// The server lost the session or was restarted, and a new session is open. Settings of the old
     /// one, such as the log level, have to be made again.
     Renewed,
@@ -188,7 +192,11 @@ impl ClientConnection {
             return self.end(exchange, Ok(answer));
         }
         let changes = self.cache.as_ref().map_or(0, Cache::changes);
-        self.send(InFlightCall { exchange, request, round: 0, changes, again: false }, "", now);
+        let flight = InFlightCall { exchange, request, round: 0, changes, again: false };
+        match flight.request.questions.is_empty() {
+            true => self.send(flight, "", now),
+            false => self.ask_first(flight, now),
+        }
     }
 
     /// Cancels a call. Its end is not reported, and a late answer is dropped.
@@ -197,8 +205,11 @@ impl ClientConnection {
     /// call that was not sent yet is just forgotten.
     pub fn cancel(&mut self, exchange: ExchangeId, reason: &str) {
         if let Some(id) = self.in_flight.remove(&exchange) {
-            self.waiting.abandon(id);
-            self.send_cancelled(exchange, id, reason);
+            let sent = self.waiting.abandon(id);
+            // A task is cancelled by its id, which the answer will name (CANC-3).
+            if !matches!(sent, Some(Purpose::Call(flight)) if flight.request.as_task) {
+                self.send_cancelled(exchange, id, reason);
+            }
         }
         if let Some(round) = self.rounds.remove(&exchange) {
             self.forget_asks(&round);
@@ -299,7 +310,9 @@ impl ClientConnection {
                 Purpose::Subscribe(subscribe) => self.subscribe_expired(&subscribe),
                 Purpose::KeepAlive => self.keep_alive_expired(),
                 Purpose::Call(InFlightCall { exchange, request, .. }) => {
-                    self.send_cancelled(exchange, id, "no answer in time");
+                    if !request.as_task {
+                        self.send_cancelled(exchange, id, "no answer in time");
+                    }
                     let limits = self.config.limits();
                     let after = match at_maximum {
                         true => request.deadline(limits),

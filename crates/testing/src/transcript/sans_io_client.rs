@@ -99,6 +99,7 @@ impl SansIoClient {
                 format!("unasked {}", place.map_or(0, |place| place + 1))
             }
             ClientEvent::ElicitationComplete(name) => format!("completed {name}"),
+            ClientEvent::TaskChanged(id) => format!("task {id}"),
             ClientEvent::Renewed => "renewed".to_owned(),
             ClientEvent::Odd(what) => format!("odd {what}"),
         }

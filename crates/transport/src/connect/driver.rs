@@ -247,6 +247,7 @@ impl Driver {
                     self.connection.cancel(number, "the caller does not want the answer any more");
                 }
             }
+            Command::CancelTask(id) => self.connection.cancel_task(&id),
             Command::Notify(method, params) => self.connection.notify(method, &params),
             Command::ClearCache => self.connection.clear_cache(),
             Command::Close => return false,
@@ -308,6 +309,7 @@ impl Driver {
             }
             ClientEvent::AskCancelled(ask) => self.answers.abort(ask),
             ClientEvent::ElicitationComplete(name) => self.host.elicitation_complete(&name),
+            ClientEvent::TaskChanged(id) => self.host.task_changed(&id),
             ClientEvent::Renewed => self.host.renewed(),
             ClientEvent::Odd(what) => self.host.odd(&what),
         }

@@ -35,6 +35,9 @@ pub trait Host: Send + Sync + 'static {
     /// that the server gave.
     fn elicitation_complete(&self, _name: &str) {}
 
+    /// The server reports that a task has changed; `id` is the id that the server gave. Only a hint.
+    fn task_changed(&self, _id: &str) {}
+
     /// A new session replaced the old one, because the server lost it or was restarted. State that
     /// belongs to a session, such as the log level, has to be set again.
     fn renewed(&self) {}

@@ -38,6 +38,7 @@ pub(super) struct Shared {
 pub(super) enum Command {
     Call(ExchangeId, Box<CallRequest>, WaitingCall),
     Cancel(ExchangeId),
+    CancelTask(String),
     Notify(Method, Object),
     ClearCache,
     Close,
@@ -73,6 +74,12 @@ impl Link {
     /// Sends a notification. Does nothing if the connection has ended.
     pub fn notify(&self, method: Method, params: Object) {
         let _ = self.0.commands.send(Command::Notify(method, params));
+    }
+
+    /// Asks the server to cancel a task, without waiting for its answer. Does nothing if the
+    /// connection has ended.
+    pub fn cancel_task(&self, id: String) {
+        let _ = self.0.commands.send(Command::CancelTask(id));
     }
 
     /// Forgets cached results before the next call. Does nothing if the connection has ended.

@@ -51,7 +51,7 @@ fn read(uri: &str) -> CallRequest {
 
 fn answer(result: &str, ttl: Duration) -> CallAnswer {
     let result = RawJson::from_value(&json!({ "it": result })).unwrap();
-    CallAnswer { result, cache: Some(CacheHint::private(ttl)), reused: false }
+    CallAnswer { cache: Some(CacheHint::private(ttl)), ..CallAnswer::new(result) }
 }
 
 // spec: CACHE-8, CACHE-10

@@ -86,6 +86,20 @@ impl ClientConnection {
             let reason = "`input_required` has neither `inputRequests` nor `requestState`";
             return Err(CallError::Invalid(reason.to_owned()));
         }
+        self.put(flight, &required, now)
+    }
+
+    /// Passes questions to the user of the client, and sends the call again with the answers.
+    ///
+    /// # Errors
+    ///
+    /// If the client did not declare what a question needs, or there are too many.
+    pub(super) fn put(
+        &mut self,
+        flight: InFlightCall,
+        required: &InputRequired,
+        now: Instant,
+    ) -> Result<(), CallError> {
         for (key, question) in required.input_requests.iter() {
             legacy::permitted(question, &self.declared).map_err(|error| {
                 CallError::Invalid(format!("the question `{key}`: {}", error.message))
@@ -98,7 +112,7 @@ impl ClientConnection {
             asks.insert(ask, key.to_owned());
             self.events.push_back(ClientEvent::Ask(ask, Box::new(question.clone())));
         }
-        let round = Round::new(flight, &required, asks);
+        let round = Round::new(flight, required, asks);
         if round.is_complete() {
             let (flight, extra) = round.retry();
             self.send(flight, &extra, now);
@@ -235,7 +249,7 @@ impl ClientConnection {
     }
 
     /// The mirrored headers of a call, with its name and marked arguments.
-    fn mirror_call(&self, id: i64, request: &CallRequest) -> Option<Box<Mirror>> {
+    pub(super) fn mirror_call(&self, id: i64, request: &CallRequest) -> Option<Box<Mirror>> {
         let mut mirror = self.mirror(Some(id), Some(request.method))?;
         // Legacy revisions repeat neither in headers.
         if mirror.revision.is_some_and(Revision::has_mirrored_headers) {

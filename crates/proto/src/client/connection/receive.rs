@@ -74,12 +74,14 @@ impl ClientConnection {
         }
     }
 
-    /// An answer that came after its request timed out. Only one is still useful: that of a server
-    /// which was slow to start and turns out to be modern before it answered the handshake. Any
-    /// other is dropped (CANC-9). The handshake that was sent meanwhile is abandoned.
+    /// An answer that came after its request timed out or was cancelled. It is dropped (CANC-9),
+    /// except for two: a task that nothing waits for is cancelled, and a server which was slow to
+    /// start may turn out to be modern before it answered the handshake. The handshake that was
+    /// sent meanwhile is abandoned then.
     fn late(&mut self, id: &RequestId, outcome: &Result<RawJson, ErrorObject>, now: Instant) {
-        let Some((probe, asked)) = self.late_probe else { return };
         let Ok(result) = outcome else { return };
+        self.cancel_late_task(result);
+        let Some((probe, asked)) = self.late_probe else { return };
         if self.profile.is_some() || id.as_integer() != Some(probe) {
             return;
         }
@@ -107,7 +109,8 @@ impl ClientConnection {
         let exchange = flight.exchange;
         let result = match outcome {
             Ok(result) if self.always.is_empty() => {
-                return self.end(exchange, Ok(CallAnswer { result, cache: None, reused: false }));
+                let is_task = flight.request.as_task;
+                return self.end(exchange, Ok(CallAnswer { is_task, ..CallAnswer::new(result) }));
             }
             Ok(result) => result,
             Err(error) => {
@@ -121,8 +124,8 @@ impl ClientConnection {
             }
         };
         let ended = match self.completed(&flight, &result, members) {
-            Ok(Some(hint)) => {
-                let answer = CallAnswer { result, cache: Some(hint), reused: false };
+            Ok(Some((is_task, hint))) => {
+                let answer = CallAnswer { result, cache: Some(hint), reused: false, is_task };
                 self.keep(&flight, &answer, now);
                 Ok(answer)
             }
@@ -143,22 +146,23 @@ impl ClientConnection {
         }
     }
 
-    /// Reads the kind of a modern result: gives its caching hint if it is complete, `None` if the
-    /// server asks for input first.
+    /// Reads the kind of a modern result: gives whether it is a task and its caching hint, or `None`
+    /// if the server asks for input first.
     pub(super) fn completed(
         &self,
         flight: &InFlightCall,
         result: &RawJson,
         members: Option<Members>,
-    ) -> Result<Option<CacheHint>, String> {
+    ) -> Result<Option<(bool, CacheHint)>, String> {
         let cut = || Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes()));
         let members = members.map_or_else(cut, Ok).map_err(|error| error.to_string())?;
-        match modern::kind(&members, false)? {
-            SuccessKind::Complete | SuccessKind::Task => {
+        match modern::kind(&members, self.may_become_task(flight.request.method))? {
+            SuccessKind::Task => Ok(Some((true, CacheHint::default()))),
+            SuccessKind::Complete => {
                 // Most results have no hints, and are then not parsed.
                 let has_hints = HINTS.iter().any(|name| members.value(name).is_some());
                 let hint = has_hints.then(|| result.parse().unwrap_or_default());
-                Ok(Some(hint.unwrap_or_default()))
+                Ok(Some((false, hint.unwrap_or_default())))
             }
             SuccessKind::InputRequired if flight.request.method.may_ask() => Ok(None),
             SuccessKind::InputRequired => {
@@ -179,6 +183,7 @@ impl ClientConnection {
             },
             Method::Cancelled => self.cancelled(params),
             Method::ElicitationComplete => self.elicitation_complete(params),
+            Method::TasksStatus | Method::Tasks => self.task_changed(params),
             _ => self.changed(method, params, now),
         }
     }
@@ -212,8 +217,7 @@ impl ClientConnection {
             return;
         }
         if let Some(Purpose::Call(flight)) = self.waiting.abandon(id) {
-            let answer = CallAnswer { result: RawJson::empty_object(), cache: None, reused: false };
-            self.end(flight.exchange, Ok(answer));
+            self.end(flight.exchange, Ok(CallAnswer::new(RawJson::empty_object())));
         }
     }
 

@@ -1,0 +1,198 @@
+//! Waits for a task: asks for its status at the pace that the server wants, and answers its
+//! questions.
+//!
+//! The truth about a task is what `tasks/get` returns. A notification about the task only makes the
+//! client ask at once.
+
+mod legacy;
+mod modern;
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::client::{CallAnswer, CallError, CallRequest};
+use bowline_proto::limits::Limits;
+use bowline_proto::transmit::FailureKind;
+use bowline_transport::connect::PendingCall;
+use bowline_types::ext::tasks::{GetTask, Task, TaskIdParams};
+use bowline_types::json::RawJson;
+use bowline_types::rpc::Rpc;
+use bowline_types::text::excerpt;
+use futures_core::future::BoxFuture;
+use tokio::time::{Instant, sleep_until};
+
+use super::hints::Hint;
+use super::read;
+use super::wait::{TaskWait, TaskWaiter};
+use crate::call::{self, ask, explain};
+use crate::error::{Error, Result};
+use crate::host::Application;
+
+/// How long to wait between two `tasks/get` if the server does not say it.
+const POLL: Duration = Duration::from_secs(1);
+
+/// How often in a row a `tasks/get` may get lost. One that arrives makes the count begin again.
+const LOST: usize = 5;
+
+impl TaskWaiter for Application {
+    fn wait(self: Arc<Self>, wait: TaskWait) -> BoxFuture<'static, Result<RawJson>> {
+        Box::pin(async move {
+            let has_core_tasks = wait.link.profile().revision.has_core_tasks();
+            let mut poll = TaskPoll::new(&self, wait);
+            match has_core_tasks {
+                true => poll.legacy().await,
+                false => poll.modern().await,
+            }
+        })
+    }
+}
+
+/// A task that is waited for.
+struct TaskPoll<'a> {
+    limits: &'a Limits,
+    hint: Hint<'a>,
+    wait: TaskWait,
+    /// When the wait fails. The time that the user takes for a question is added.
+    ends: Instant,
+    /// How long the whole wait may take.
+    deadline: Duration,
+    /// Whether the task is as `tasks/get` returned it, and not as the answer to the call.
+    is_described: bool,
+    /// How many requests in a row got lost.
+    lost: usize,
+    /// When the client last asked for the state of the task; `None` if that is still to come.
+    asked: Option<Instant>,
+}
+
+impl<'a> TaskPoll<'a> {
+    fn new(application: &'a Application, wait: TaskWait) -> Self {
+        let limits = application.limits();
+        let least = wait.timeout.unwrap_or_default();
+        let deadline = wait.deadline.unwrap_or(limits.request_deadline.max(least));
+        let now = Instant::now();
+        let ends = now.checked_add(deadline).unwrap_or(now + limits.request_deadline);
+        let hint = application.task_hints().hint(&wait.task.task_id);
+        Self { limits, hint, wait, ends, deadline, is_described: false, lost: 0, asked: None }
+    }
+
+    /// Waits until it is time to ask again: after the interval that the server wants, or when the
+    /// server reports a change. Gives the answer to `meanwhile` if that comes first.
+    ///
+    /// # Errors
+    ///
+    /// If the whole wait has taken too long. While the user answers a question, it has not.
+    async fn pause(
+        &mut self,
+        meanwhile: Option<&mut PendingCall>,
+    ) -> Result<Option<Result<CallAnswer>>> {
+        let now = Instant::now();
+        let interval = self.wait.task.poll_interval_ms.map_or(POLL, Duration::from_millis);
+        let longest = self.limits.longest_poll.max(self.limits.shortest_poll);
+        let mut next = now + interval.clamp(self.limits.shortest_poll, longest);
+        if meanwhile.is_none() {
+            if now >= self.ends {
+                let late = CallError::TimedOut(self.deadline);
+                return Err(Error::call(&self.wait.subject, late));
+            }
+            next = next.min(self.ends);
+        }
+        // A server that reports changes without end is not asked without end.
+        let earliest = self.asked.map_or(now, |asked| asked + self.limits.shortest_poll);
+        let is_asking = meanwhile.is_some();
+        let answer = tokio::select! {
+            () = sleep_until(next) => None,
+            () = hinted(&mut self.hint, earliest) => None,
+            outcome = optional(meanwhile) => {
+                Some(explain(&self.wait.link, &self.wait.subject, outcome))
+            }
+        };
+        if is_asking {
+            self.ends += now.elapsed();
+        }
+        Ok(answer)
+    }
+
+    /// Asks for the state of the task. `false` if the request got lost, which a wait of hours should
+    /// survive.
+    async fn refresh(&mut self) -> Result<bool> {
+        self.asked = Some(Instant::now());
+        let request = self.request::<GetTask>(&self.id());
+        let answer = match ask(&self.wait.link, &self.wait.subject, request).await {
+            Ok(answer) => answer,
+            Err(error) if self.may_ask_again(&error) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        (self.lost, self.is_described) = (0, true);
+        let task = read::described(&self.wait.link, &self.wait.subject, &answer.result)?;
+        if task.task_id != self.wait.task.task_id {
+            return Err(self.invalid("`tasks/get` was answered with another task"));
+        }
+        self.wait.task = task;
+        Ok(true)
+    }
+
+    /// Whether a request got lost on its way, and not too often. Requests about tasks may be sent
+    /// twice.
+    fn may_ask_again(&mut self, error: &Error) -> bool {
+        self.lost += 1;
+        let is_lost = match error.failure() {
+            Some(FailureKind::NotSent | FailureKind::Lost) => true,
+            Some(FailureKind::Refused(status)) => {
+                matches!(status, 408 | 425 | 429 | 502 | 503 | 504)
+            }
+            Some(FailureKind::SessionLost | FailureKind::Unauthorized) | None => false,
+        };
+        is_lost && self.lost <= LOST
+    }
+
+    fn id(&self) -> TaskIdParams {
+        TaskIdParams::new(&self.wait.task.task_id)
+    }
+
+    /// A request about the task, with the times of the call.
+    fn request<R: Rpc>(&self, params: &R::Params) -> CallRequest {
+        let mut request = call::request::<R>(params);
+        request.timeout = self.wait.timeout;
+        request
+    }
+
+    /// The time that is left.
+    fn left(&self) -> Duration {
+        self.ends.saturating_duration_since(Instant::now())
+    }
+
+    fn invalid(&self, reason: impl Into<String>) -> Error {
+        read::invalid(&self.wait.subject, reason)
+    }
+
+    /// The error for a task that was cancelled.
+    fn cancelled(&self) -> Error {
+        let message = self.wait.task.status_message.clone();
+        Error::call(&self.wait.subject, CallError::TaskCancelled(message))
+    }
+
+    /// The error for a status that the protocol does not have.
+    fn unknown_status(&self) -> Error {
+        let status = excerpt(self.task().status.as_str()).to_string();
+        self.invalid(format!("its task has the status `{status}`, which does not exist"))
+    }
+
+    fn task(&self) -> &Task {
+        &self.wait.task
+    }
+}
+
+/// Waits until the server reports a change, but not less than until `earliest`.
+async fn hinted(hint: &mut Hint<'_>, earliest: Instant) {
+    hint.changed().await;
+    sleep_until(earliest).await;
+}
+
+/// Awaits a call, if there is one.
+async fn optional(call: Option<&mut PendingCall>) -> Result<CallAnswer, CallError> {
+    match call {
+        Some(call) => call.await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,68 @@
+//! A call that waits for its task, and cancels the task if the caller goes away.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_transport::connect::Link;
+use bowline_types::ext::tasks::Task;
+use bowline_types::json::RawJson;
+use futures_core::future::BoxFuture;
+
+use crate::error::{Error, Result};
+
+/// A task to wait for.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskWait {
+    pub(crate) link: Link,
+    /// How errors name the call.
+    pub(crate) subject: String,
+    /// How long the server may take for each answer; `None` as the limits say.
+    pub(crate) timeout: Option<Duration>,
+    /// How long to wait in all; `None` as the limits say.
+    pub(crate) deadline: Option<Duration>,
+    /// The task as the server last described it.
+    pub(crate) task: Task,
+}
+
+/// Waits for tasks.
+pub(crate) trait TaskWaiter: Send + Sync {
+    /// Waits until a task has ended, answers its questions meanwhile, and gives the result of the
+    /// call.
+    fn wait(self: Arc<Self>, wait: TaskWait) -> BoxFuture<'static, Result<RawJson>>;
+}
+
+/// Waits for the task of a call. If the caller goes away, or waiting fails while the task may still
+/// run, the task is cancelled.
+pub(crate) async fn wait_or_cancel(tasks: Arc<dyn TaskWaiter>, wait: TaskWait) -> Result<RawJson> {
+    let running = RunningTask { link: wait.link.clone(), id: wait.task.task_id.clone() };
+    let outcome = tasks.wait(wait).await;
+    if outcome.as_ref().map_or_else(has_ended, |_| true) {
+        running.has_ended();
+    }
+    outcome
+}
+
+/// Whether a failure says that the task has ended, or that the server cannot be reached.
+fn has_ended(error: &Error) -> bool {
+    error.is_refused() || error.is_cancelled() || error.is_closed()
+}
+
+/// Cancels the task when dropped.
+struct RunningTask {
+    link: Link,
+    id: String,
+}
+
+impl RunningTask {
+    fn has_ended(mut self) {
+        self.id.clear();
+    }
+}
+
+impl Drop for RunningTask {
+    fn drop(&mut self) {
+        if !self.id.is_empty() {
+            self.link.cancel_task(std::mem::take(&mut self.id));
+        }
+    }
+}
