@@ -328,11 +328,12 @@ pub use {
     bowline_server::extract::FromCall,
     bowline_server::{
         Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Definition, Elicited,
-        Error, Feature, Handler, HandlerError, HandlerSignature, IntoCompletion, IntoFeature,
-        IntoPromptResult, IntoResourceResult, IntoToolResult, Json, ListKind, Log, Notify,
-        Progress, Prompt, PromptFn, Registry, Resource, ResourceFn, ResponseFuture, Result,
-        ServeError, Server, Service, State, StateKey, TaskLimits, TaskSupport, TemplateHandler,
-        Tool, ToolFn, Typed, Uri, extract, layer, resembling, respond, starting_with,
+        Error, Extension, Feature, Handler, HandlerError, HandlerSignature, IntoCompletion,
+        IntoFeature, IntoMethodResult, IntoPromptResult, IntoResourceResult, IntoToolResult, Json,
+        ListKind, Log, Notify, Params, Progress, Prompt, PromptFn, Registry, Resource, ResourceFn,
+        ResponseFuture, Result, ServeError, Server, Service, State, StateKey, TaskLimits,
+        TaskSupport, TemplateHandler, Tool, ToolFn, Typed, Uri, extract, layer, resembling,
+        respond, starting_with,
     },
     bowline_types::content::Content,
 };

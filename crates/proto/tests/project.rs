@@ -301,14 +301,14 @@ fn server_capabilities() -> Value {
     json!({ "experimental": { "x": {} }, "logging": {}, "completions": {}, "prompts": { "listChanged": true },
         "resources": { "subscribe": true, "listChanged": true }, "tools": { "listChanged": true },
         "tasks": { "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } },
-        "extensions": { "com.example/x": {} } })
+        "extensions": { "io.modelcontextprotocol/tasks": {} } })
 }
 
 fn client_capabilities() -> Value {
     json!({ "experimental": { "x": {} }, "roots": { "listChanged": true }, "sampling": { "context": {}, "tools": {} },
         "elicitation": { "form": {}, "url": {} },
         "tasks": { "list": {}, "cancel": {}, "requests": { "sampling": { "createMessage": {} }, "elicitation": { "create": {} } } },
-        "extensions": { "com.example/x": {} } })
+        "extensions": { "io.modelcontextprotocol/tasks": {} } })
 }
 
 #[test]
@@ -323,6 +323,20 @@ fn identities_and_capabilities_fit_every_revision() {
     let welcome = json!({ "protocolVersion": "2025-11-25", "capabilities": server_capabilities(),
         "serverInfo": implementation(), "instructions": "i", "_meta": meta() });
     fits::<InitializeResult>("InitializeResult", &LEGACY, &welcome);
+}
+
+// spec: EXT-6, XTASK-50
+#[test]
+fn extensions_are_declared_in_every_revision_except_tasks() {
+    let extensions = json!({ "com.example/x": {}, "io.modelcontextprotocol/tasks": {} });
+    let value = json!({ "extensions": extensions });
+    for revision in LEGACY {
+        let expected = json!({ "extensions": { "com.example/x": {} } });
+        assert_eq!(written(&projected::<ServerCapabilities>(&value, revision)), expected);
+        assert_eq!(written(&projected::<ClientCapabilities>(&value, revision)), expected);
+    }
+    assert_eq!(written(&projected::<ServerCapabilities>(&value, V2026_07_28)), value);
+    assert_eq!(written(&projected::<ClientCapabilities>(&value, V2026_07_28)), value);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use bowline_proto::members::Members;
 use bowline_proto::request::{Outgoing, Parts, Request};
 use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::error::ErrorObject;
 use bowline_types::read::{self, read_owned};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -44,6 +46,8 @@ pub(crate) enum CallTarget {
     Tool { validator: Arc<ToolValidator>, arguments: Bytes },
     /// Anything else, such as a prompt or a resource, with its arguments as texts by name.
     Other { name: Arc<str>, arguments: TextArguments },
+    /// A method or notification of an extension.
+    Method { name: &'static str, params: Members },
 }
 
 impl Call {
@@ -57,20 +61,24 @@ impl Call {
         &self.0.parts
     }
 
-    /// The name of the tool or prompt that is called, or the URI of the resource that is read.
+    /// The name of the tool or prompt that is called, the URI of the resource that is read, or the
+    /// method of an extension.
     pub fn name(&self) -> &str {
         match &self.0.target {
             CallTarget::Tool { validator, .. } => validator.name(),
             CallTarget::Other { name, .. } => name,
+            CallTarget::Method { name, .. } => name,
         }
     }
 
     /// The JSON text of the arguments: always an object. Those of prompts are texts, and so are
-    /// those of resources, which are what a URI has in the place of a template's variables.
+    /// those of resources, which are what a URI has in the place of a template's variables. For a
+    /// method of an extension they are its params.
     pub fn arguments(&self) -> &[u8] {
         match &self.0.target {
             CallTarget::Tool { arguments, .. } => arguments,
             CallTarget::Other { arguments, .. } => arguments.json(),
+            CallTarget::Method { params, .. } => params.as_str().as_bytes(),
         }
     }
 
@@ -106,13 +114,16 @@ impl Call {
                 decoded.map_err(|error| validator.explain(arguments, error).into())
             }
             CallTarget::Other { arguments, .. } => arguments.decode().map_err(Error::misfit),
+            CallTarget::Method { params, .. } => params
+                .parse_all()
+                .map_err(|error| Error::refusal(ErrorObject::misread_params(error))),
         }
     }
 
     /// The arguments as texts by name, if that is what they are.
     pub(crate) fn text_arguments(&self) -> Option<&TextArguments> {
         match &self.0.target {
-            CallTarget::Tool { .. } => None,
+            CallTarget::Tool { .. } | CallTarget::Method { .. } => None,
             CallTarget::Other { arguments, .. } => Some(arguments),
         }
     }

@@ -15,6 +15,7 @@
 //! | [`Notify`](crate::Notify) | notifies clients of what changed |
 //! | [`Uri`] | the URI of the resource that is read |
 //! | [`Typed`] | what the user has typed of an argument that is to be completed |
+//! | [`Params<T>`](Params) | the params of a method or notification of an extension |
 //!
 //! A type of your own becomes one by implementing [`FromCall`].
 
@@ -31,6 +32,7 @@ mod claims;
 mod context;
 mod elicited;
 mod log;
+mod params;
 mod progress;
 mod state;
 mod typed;
@@ -42,6 +44,7 @@ pub use cancel::Cancel;
 pub use context::Context;
 pub use elicited::Elicited;
 pub use log::Log;
+pub use params::Params;
 pub use progress::{Amount, Bar, Progress};
 pub use state::State;
 pub use typed::Typed;

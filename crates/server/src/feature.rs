@@ -30,7 +30,7 @@ pub use visible::Definition;
 
 /// How long a handler that takes [`Cancel`](crate::Cancel) may go on after a cancellation, unless
 /// it says otherwise.
-const GRACE: Duration = Duration::from_secs(5);
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Anything that can be registered: a [`Tool`], a [`Resource`] or a [`Prompt`]. For registries that
 /// change while the server runs, where the kind is known only then.

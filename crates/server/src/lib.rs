@@ -50,6 +50,7 @@
 //! From the feature to the user's function, and back:
 //!
 //! * `feature`: tools, resources and prompts; `feature/run.rs` runs a call.
+//! * `extension`: methods outside of the specification that a program adds.
 //! * `task`: calls that go on after their first answer.
 //! * `call`: one call, as extractors see it.
 //! * `handler`: functions as handlers.
@@ -89,6 +90,7 @@ mod shared;
 mod call;
 mod chain;
 mod error;
+mod extension;
 pub mod extract;
 mod feature;
 mod handler;
@@ -113,8 +115,9 @@ pub use bowline_proto::limits::Limits;
 pub use bowline_proto::request::{Access, Claims, Owner};
 pub use call::Call;
 pub use error::{BoxError, Error, HandlerError, Result};
+pub use extension::Extension;
 pub use extract::{
-    Args, Ask, AskError, Cancel, Context, Elicited, Log, Progress, State, Typed, Uri,
+    Args, Ask, AskError, Cancel, Context, Elicited, Log, Params, Progress, State, Typed, Uri,
 };
 pub use feature::{
     Definition, Feature, IntoFeature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn,
@@ -123,8 +126,8 @@ pub use handler::{Handler, HandlerSignature, TemplateHandler};
 pub use notify::Notify;
 pub use registry::Registry;
 pub use respond::{
-    IntoCompletion, IntoPromptResult, IntoResourceResult, IntoToolResult, Json, resembling,
-    starting_with,
+    IntoCompletion, IntoMethodResult, IntoPromptResult, IntoResourceResult, IntoToolResult, Json,
+    resembling, starting_with,
 };
 pub use router::ListKind;
 pub use seal::StateKey;

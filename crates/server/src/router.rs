@@ -22,6 +22,7 @@ use futures_core::future::BoxFuture;
 use tower_service::Service;
 
 use crate::discover::{ResourceSubscriptions, capabilities, instructions, own_capabilities};
+use crate::extension::BuiltExtensions;
 use crate::feature::invoke::Invocation;
 use crate::feature::run::HandlerRun;
 use crate::feature::visible::{CallerView, VisibilityFilter};
@@ -68,6 +69,7 @@ pub(crate) struct Profile {
     pub(crate) subscriptions: ResourceSubscriptions,
     /// Runs when a client says that its roots changed.
     pub(crate) roots_changed: Option<Arc<NotificationHandler>>,
+    pub(crate) extensions: BuiltExtensions,
 }
 
 impl Router {
@@ -170,7 +172,8 @@ impl Router {
 
     /// Why the server cannot be offered over HTTP without authorization, if it cannot.
     pub(crate) fn needs_authorization(&self) -> Option<String> {
-        self.0.registry.needs_authorization()
+        let extensions = || self.0.profile.extensions.table.as_ref()?.needs_authorization();
+        self.0.registry.needs_authorization().or_else(extensions)
     }
 
     /// What the server shares with its calls.
@@ -181,7 +184,9 @@ impl Router {
 
     /// The capabilities of the server and of the mounted servers, as of now.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        capabilities(&self.0.registry, self.0.profile.subscriptions)
+        let mut all = capabilities(&self.0.registry, self.0.profile.subscriptions);
+        self.0.profile.extensions.declare(&mut all);
+        all
     }
 
     /// The capabilities of the server without those of the mounted servers.

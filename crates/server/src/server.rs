@@ -17,6 +17,7 @@ use tower_layer::Layer;
 
 use crate::discover::ResourceSubscriptions;
 use crate::error::BoxError;
+use crate::extension::Extensions;
 use crate::feature::NotificationHandler;
 use crate::feature::visible::VisibilityFilter;
 use crate::layer::{ErasedService, Fault};
@@ -31,6 +32,7 @@ use crate::task::TaskLimits;
 use crate::task::settings::TaskSettings;
 
 mod build;
+mod extensions;
 mod offer;
 mod session;
 mod tasks;
@@ -81,6 +83,7 @@ struct Inner {
     roots_changed: Option<Arc<NotificationHandler>>,
     task_limits: TaskLimits,
     store: Option<Arc<dyn Backend>>,
+    extensions: Extensions,
     registry: Registry,
     /// The first problem that a builder method found; [`Server::build`] reports it.
     problem: Option<BuildError>,
@@ -110,6 +113,7 @@ impl Server {
             roots_changed: None,
             task_limits: TaskLimits::default(),
             store: None,
+            extensions: Extensions::default(),
             registry: Registry::new(),
             problem: None,
             built: OnceLock::new(),
@@ -267,6 +271,7 @@ impl Inner {
             roots_changed: self.roots_changed.clone(),
             task_limits: self.task_limits.clone(),
             store: self.store.clone(),
+            extensions: self.extensions.clone(),
             registry: self.registry.fork(),
             problem: self.problem.clone(),
             built: OnceLock::new(),
@@ -279,6 +284,7 @@ impl Inner {
         }
         self.registry.bind(&self.states)?;
         self.roots_changed.iter().try_for_each(|handler| handler.check(&self.states))?;
+        let extensions = self.extensions.build(&self.states)?;
         let shared = Arc::new(ServerShared {
             states: self.states.clone(),
             sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),
@@ -296,6 +302,7 @@ impl Inner {
             filter: self.filter.clone(),
             subscriptions: self.subscriptions,
             roots_changed: self.roots_changed.clone(),
+            extensions,
         };
         let router = Router::new(self.registry.clone(), shared.clone(), profile);
         _ = shared.tasks.caller.set(router.recaller());

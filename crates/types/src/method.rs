@@ -2,19 +2,52 @@
 //!
 //! Dispatch, admission, HTTP headers, the client's API and tests all read this table. A method that
 //! has no row for a revision does not exist there, even if a server registers a handler for it.
+//! Methods of extensions that a program registers have rows of their own ([`CustomMethod`]).
 
 use std::fmt;
+
+mod custom;
+
+pub use custom::{CustomMethod, InvalidMethod};
 
 use crate::revision::Revision;
 use MessageKind::{Notification, Request};
 use MethodDirection::{Both, FromClient, FromServer};
 use Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// A request or notification that the specification or an official extension defines. A name on the
-/// wire that is none of these is unknown, and answered with -32601 if it is a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each variant is the camel case of its wire name in `METHODS`")]
-pub enum Method {
+/// Declares [`Method`], and the place of each variant in [`METHODS`].
+macro_rules! methods {
+    ($($name:ident,)+) => {
+        /// A request or notification that the specification, an official extension or an extension
+        /// of the program defines. A name on the wire that is none of these is unknown, and answered
+        /// with -32601 if it is a request.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "each variant is the camel case of its wire name in `METHODS`")]
+        pub enum Method {
+            $($name,)+
+            /// A method of an extension that the program registered.
+            Custom(CustomMethod),
+        }
+
+        /// The variants without a value, so that each has a number.
+        #[derive(Clone, Copy)]
+        enum Position {
+            $($name,)+
+        }
+
+        impl Method {
+            /// The place of the row in [`METHODS`], or the row of a registered method.
+            fn position(self) -> Result<usize, CustomMethod> {
+                match self {
+                    $(Self::$name => Ok(Position::$name as usize),)+
+                    Self::Custom(custom) => Err(custom),
+                }
+            }
+        }
+    };
+}
+
+methods! {
     Initialize,
     Ping,
     ServerDiscover,
@@ -197,15 +230,20 @@ pub static METHODS: &[Row] = &[
 
 impl Method {
     /// Finds a method by its name on the wire, in any revision. Whether it exists in a certain
-    /// revision is another question ([`is_from_client`](Self::is_from_client)).
+    /// revision is another question ([`is_from_client`](Self::is_from_client)). A name that the
+    /// program has not registered is never added to the table.
     pub fn named(name: &str) -> Option<Self> {
-        METHODS.iter().find(|row| row.name == name).map(|row| row.method)
+        let known = METHODS.iter().find(|row| row.name == name).map(|row| row.method);
+        known.or_else(|| CustomMethod::named(name))
     }
 
-    /// The row of this method in [`METHODS`].
+    /// The row of this method in [`METHODS`], or the one that was made when it was registered.
     pub fn row(self) -> &'static Row {
-        // The table has the order of the variants; a test checks that.
-        METHODS.get(self as usize).unwrap_or(&METHODS[0])
+        match self.position() {
+            // The table has the order of the variants; a test checks that.
+            Ok(position) => METHODS.get(position).unwrap_or(&METHODS[0]),
+            Err(custom) => custom.row(),
+        }
     }
 
     /// The name on the wire.
@@ -247,7 +285,8 @@ impl Method {
     /// Whether the method belongs to an extension in this revision. It then exists only if both
     /// sides declared that extension.
     pub fn is_extension(self, revision: Revision) -> bool {
-        self.row().extension && revision.has_extensions()
+        let row = self.row();
+        row.extension && (revision.has_extensions() || matches!(row.method, Self::Custom(_)))
     }
 
     /// The member of `params` that names the tool, resource, prompt or task. HTTP clients repeat

@@ -173,7 +173,8 @@ impl Revision {
         V2026_07_28 <= self
     }
 
-    /// `extensions` in capabilities.
+    /// `extensions` in capabilities, and the official tasks extension. Programs may declare extensions
+    /// of their own in the handshake of older revisions, too.
     pub fn has_extensions(self) -> bool {
         V2026_07_28 <= self
     }

@@ -9,10 +9,11 @@
 //! Some values have no older shape. An elicitation by URL, or any elicitation before 2025-06-18, is
 //! left as it is: the caller checks revision and capabilities before it asks.
 
-use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
+use bowline_types::capability::{ClientCapabilities, DeclaredExtensions, ServerCapabilities};
 use bowline_types::completion::{CompleteParams, CompleteResult, Reference};
 use bowline_types::discover::DiscoverResult;
 use bowline_types::empty::EmptyResult;
+use bowline_types::ext::tasks;
 use bowline_types::implementation::Implementation;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
 use bowline_types::meta::Meta;
@@ -64,7 +65,7 @@ impl Project for ServerCapabilities {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.completions, revision.has_completions_capability());
         keep_if(&mut self.tasks, revision.has_core_tasks());
-        keep_if(&mut self.extensions, revision.has_extensions());
+        project_extensions(&mut self.extensions, revision);
     }
 }
 
@@ -84,7 +85,7 @@ impl Project for ClientCapabilities {
             self.elicitation = asks_by_form.then(Default::default);
         }
         keep_if(&mut self.tasks, revision.has_core_tasks());
-        keep_if(&mut self.extensions, revision.has_extensions());
+        project_extensions(&mut self.extensions, revision);
     }
 }
 
@@ -199,6 +200,15 @@ impl Project for CompleteParams {
 impl Project for CompleteResult {
     /// Nothing to do: it is the same in every revision.
     fn project(&mut self, _: Revision) {}
+}
+
+/// Older revisions declare extensions in the handshake, in a member that their schemas do not define
+/// and do not forbid (EXT-6). Only that of tasks is left out: these revisions have tasks of their own
+/// (XTASK-50).
+fn project_extensions(extensions: &mut DeclaredExtensions, revision: Revision) {
+    if !revision.has_extensions() {
+        extensions.remove(tasks::IDENTIFIER);
+    }
 }
 
 /// Keeps the member if the revision knows it, else clears it. The predicate comes from

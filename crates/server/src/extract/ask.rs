@@ -23,6 +23,7 @@ use self::answer::AnswerError;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
+use crate::handler::signature::HandlerSignature;
 use crate::schema;
 
 mod answer;
@@ -80,6 +81,11 @@ pub use visit::Visit;
 pub struct Ask(Call);
 
 impl FromCall for Ask {
+    fn describe(signature: &mut HandlerSignature) {
+        signature.tells_callers_apart();
+        signature.may_ask();
+    }
+
     async fn from_call(call: &Call) -> Result<Self> {
         // A task waits for its answers, so its handler runs once.
         if call.parts().revision.has_input_requests() && !call.is_in_task() {

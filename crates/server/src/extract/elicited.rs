@@ -43,6 +43,7 @@ pub struct Elicited<T>(pub T);
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> FromCall for Elicited<T> {
     fn describe(signature: &mut HandlerSignature) {
         signature.tells_callers_apart();
+        signature.may_ask();
         signature
             .asks_first(|call| Box::pin(async move { Self::from_call(&call).await.map(|_| ()) }));
         if let Err(reason) = question::<T>() {

@@ -25,6 +25,7 @@ pub struct HandlerSignature {
     states: Vec<NeededState>,
     logs: bool,
     may_clean_up: bool,
+    asks: bool,
     tells_callers_apart: bool,
     needs_claims: bool,
     /// How many variables of a template are taken by their place.
@@ -47,6 +48,7 @@ pub(crate) enum Purpose {
     Resource,
     Completion,
     Notification,
+    Extension,
 }
 
 /// A type of state that a handler takes.
@@ -96,6 +98,11 @@ impl HandlerSignature {
     /// The handler goes on for a while after its call was cancelled, to clean up.
     pub fn may_linger(&mut self) {
         self.may_clean_up = true;
+    }
+
+    /// The handler may ask the user or the client.
+    pub(crate) fn may_ask(&mut self) {
+        self.asks = true;
     }
 
     /// The handler may answer one caller otherwise than another, so a cached answer must not be shown
@@ -161,6 +168,10 @@ impl HandlerSignature {
         }
     }
 
+    pub(crate) fn asks(&self) -> bool {
+        self.asks
+    }
+
     pub(crate) fn logs(&self) -> bool {
         self.logs
     }
@@ -203,6 +214,7 @@ impl fmt::Display for Purpose {
             Self::Resource => "a resource",
             Self::Completion => "the completion of an argument",
             Self::Notification => "the handler of a notification",
+            Self::Extension => "a method or notification of an extension",
         })
     }
 }

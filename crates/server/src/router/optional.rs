@@ -65,15 +65,24 @@ impl MountRoutes {
 }
 
 impl Router {
-    /// Serves a prompt, a resource, a completion or a request about tasks.
+    /// Serves a prompt, a resource, a completion, a request about tasks or a method of an extension.
     pub(super) fn serve_optional(&self, request: Request) -> Result<Routed, ErrorObject> {
         use Method::{TasksCancel, TasksGet, TasksList, TasksResult, TasksUpdate};
         match request.parts.method {
             TasksGet | TasksUpdate | TasksCancel | TasksResult | TasksList => {
                 self.serve_task(request)
             }
+            Method::Custom(_) => self.serve_extension(request),
             method => (self.feature_routes(method)?.serve)(self, request),
         }
+    }
+
+    /// Serves a method of an extension.
+    fn serve_extension(&self, request: Request) -> Result<Routed, ErrorObject> {
+        let method = request.parts.method;
+        let table = self.0.profile.extensions.table.as_ref();
+        let served = table.and_then(|table| table.serve(request, &self.0.shared));
+        served.map(Routed::Later).ok_or_else(|| not_offered(method))
     }
 
     /// Serves a request about tasks.

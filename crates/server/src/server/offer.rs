@@ -160,7 +160,7 @@ impl Server {
 
 impl Inner {
     /// Remembers the first problem, for [`Server::build`].
-    fn note(&mut self, outcome: Result<(), BuildError>) {
+    pub(super) fn note(&mut self, outcome: Result<(), BuildError>) {
         if let Err(error) = outcome {
             self.problem.get_or_insert(error);
         }

@@ -5,6 +5,7 @@ mod ask;
 mod building;
 mod caching;
 mod completion;
+mod extensions;
 mod extractors;
 mod following;
 mod forms;

@@ -1,0 +1,66 @@
+//! What a server declares beside its features: extensions and experimental capabilities.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::json::Object;
+
+use super::Extension;
+use super::table::{self, ExtensionTable};
+use crate::server::BuildError;
+use crate::states::States;
+
+/// What a server declares beside its features.
+#[derive(Clone, Default)]
+pub(crate) struct Extensions {
+    list: Vec<Extension>,
+    experimental: BTreeMap<String, Object>,
+    /// Makes the table. Set with the first extension, so that servers without any do not contain
+    /// the code.
+    link: Option<Link>,
+}
+
+type Link = fn(&[Extension], &States) -> Result<Arc<dyn ExtensionTable>, BuildError>;
+
+/// The extensions of a built server.
+#[derive(Clone, Default)]
+pub(crate) struct BuiltExtensions {
+    pub(crate) table: Option<Arc<dyn ExtensionTable>>,
+    experimental: BTreeMap<String, Object>,
+}
+
+impl Extensions {
+    /// Adds an extension that has been checked.
+    pub(crate) fn add(&mut self, extension: Extension) {
+        self.list.push(extension);
+        self.link = Some(table::build);
+    }
+
+    /// Adds an experimental capability.
+    pub(crate) fn add_experimental(&mut self, name: String, settings: Object) {
+        self.experimental.insert(name, settings);
+    }
+
+    /// Checks that handlers have the state that they need and that no name is taken.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong.
+    pub(crate) fn build(&self, states: &States) -> Result<BuiltExtensions, BuildError> {
+        let table = self.link.map(|link| link(&self.list, states)).transpose()?;
+        Ok(BuiltExtensions { table, experimental: self.experimental.clone() })
+    }
+}
+
+impl BuiltExtensions {
+    /// Adds the extensions and the experimental capabilities to what a server declares.
+    pub(crate) fn declare(&self, capabilities: &mut ServerCapabilities) {
+        for (name, settings) in &self.experimental {
+            capabilities.experimental.insert(name.clone(), settings.clone());
+        }
+        if let Some(table) = &self.table {
+            table.declare(capabilities);
+        }
+    }
+}
