@@ -83,6 +83,7 @@ impl TaskName {
 #[derive(Clone)]
 pub struct TaskStore {
     backend: Arc<dyn Backend>,
+    longest_record: usize,
 }
 
 /// A record as it is stored.
@@ -95,7 +96,20 @@ struct Stored {
 impl TaskStore {
     /// The tasks in a backend.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { backend }
+        Self { backend, longest_record: usize::MAX }
+    }
+
+    /// Sets the most bytes that a record should have. The writer of records compares; this type only
+    /// remembers the limit.
+    #[must_use]
+    pub fn with_longest_record(mut self, bytes: usize) -> Self {
+        self.longest_record = bytes;
+        self
+    }
+
+    /// The most bytes that a record should have.
+    pub fn longest_record(&self) -> usize {
+        self.longest_record
     }
 
     /// Stores a new record, which expires after `ttl`. When the future resolves, every reader of the

@@ -139,8 +139,23 @@ impl ResultRequest<'_> {
             Err(QuestionError::Refused(error)) => (None, Some(error)),
             Err(_) => return Ok(()),
         };
+        match self.record(&key, answer, refusal).await {
+            // The question gets an error in the place of an answer that does not fit.
+            Err(error @ RecordError::TooLong(_)) => {
+                self.record(&key, None, Some(error.into())).await
+            }
+            recorded => recorded,
+        }
+    }
+
+    async fn record(
+        &self,
+        key: &str,
+        answer: Option<RawJson>,
+        refusal: Option<ErrorObject>,
+    ) -> Result<(), RecordError> {
         records::change(self.store, self.name, |record| {
-            let (key, answer, refusal) = (key.clone(), answer.clone(), refusal.clone());
+            let (key, answer, refusal) = (key.to_owned(), answer.clone(), refusal.clone());
             record.answer(RecordedAnswer { key, answer, refusal });
         })
         .await

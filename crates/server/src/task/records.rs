@@ -74,6 +74,8 @@ pub(super) enum RecordError {
     Unknown,
     /// The store failed (TASK-63, XTASK-42).
     Store(Error),
+    /// The record would be longer than [`TaskLimits::record`](super::TaskLimits::record).
+    TooLong(usize),
     /// The change cannot be made.
     Refused(ErrorObject),
 }
@@ -99,6 +101,9 @@ impl From<RecordError> for ErrorObject {
             RecordError::Store(error) => {
                 Self::internal(format!("the store of tasks failed: {error}"))
             }
+            RecordError::TooLong(most) => {
+                Self::invalid_params(format!("the server keeps at most {most} bytes of a task"))
+            }
             RecordError::Refused(error) => error,
         }
     }
@@ -118,7 +123,7 @@ pub(super) async fn read(store: &TaskStore, name: &TaskName) -> Result<TaskRecor
 ///
 /// # Errors
 ///
-/// If there is none, or the store fails.
+/// If there is none, it would be too long, or the store fails.
 pub(super) async fn change<T: Send>(
     store: &TaskStore,
     name: &TaskName,
@@ -126,15 +131,21 @@ pub(super) async fn change<T: Send>(
 ) -> Result<T, RecordError> {
     let now = SystemTime::now();
     let changed = store.change(name, now, |text| {
-        let Some(mut record) = TaskRecord::read(text) else { return (None, None) };
+        let Some(mut record) = TaskRecord::read(text) else {
+            return (None, Err(RecordError::Unknown));
+        };
         let value = change(&mut record);
         if record.write() == *text {
-            return (None, Some(value));
+            return (None, Ok(value));
         }
         record.touch(now);
-        (Some(record.write()), Some(value))
+        let text = record.write();
+        match text.len() > store.longest_record() {
+            true => (None, Err(RecordError::TooLong(store.longest_record()))),
+            false => (Some(text), Ok(value)),
+        }
     });
-    changed.await?.flatten().ok_or(RecordError::Unknown)
+    changed.await?.ok_or(RecordError::Unknown)?
 }
 
 #[cfg(test)]

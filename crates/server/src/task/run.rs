@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use bowline_proto::request::{OutgoingQuestion, QuestionError, Reply, Response};
 use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
+use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequest;
 use futures_core::future::BoxFuture;
 use tokio::time::Instant;
 
@@ -52,7 +54,7 @@ impl TaskRun {
                 biased;
                 response = &mut call => {
                     sink.close();
-                    return self.finish(&response, expires).await;
+                    return self.finish(response, expires).await;
                 }
                 () = sink.woken() => {
                     self.record(sink.take()).await;
@@ -76,14 +78,20 @@ impl TaskRun {
 
     /// Records how the call ended. While the store fails, it tries again, until the task expires:
     /// the call was answered long ago, so the failure cannot be reported to the client.
-    async fn finish(&mut self, response: &Response, expires: Instant) {
+    async fn finish(&mut self, mut response: Response, expires: Instant) {
         let mut pauses = Pauses::new();
-        while let Err(RecordError::Store(_)) = self.change(|it| it.end(response)).await {
-            let again = Instant::now() + pauses.take();
-            if again >= expires {
-                return;
+        loop {
+            match self.change(|it| it.end(&response)).await {
+                Err(RecordError::Store(_)) => {
+                    let again = Instant::now() + pauses.take();
+                    if again >= expires {
+                        return;
+                    }
+                    tokio::time::sleep_until(again).await;
+                }
+                Err(RecordError::TooLong(most)) => response = Err(too_long("result", most)),
+                _ => return,
             }
-            tokio::time::sleep_until(again).await;
         }
     }
 
@@ -94,22 +102,43 @@ impl TaskRun {
             .into_iter()
             .map(|OutgoingQuestion { request, reply, .. }| (request, reply))
             .unzip();
-        let most = self.questions;
-        let recorded = self.change(|record| {
-            if let Some(message) = &message {
-                record.describe(message.clone());
+        let mut asked = self.ask(message.as_deref(), &requests).await;
+        if let Err(RecordError::TooLong(_)) = asked {
+            // Questions matter more than the text about what is being done.
+            asked = self.ask(None, &requests).await;
+        }
+        let keys = match asked {
+            Ok(Some(keys)) => keys,
+            Err(RecordError::TooLong(most)) => {
+                let refusal = || QuestionError::Refused(too_long("question", most));
+                return replies.into_iter().for_each(|reply| reply.deliver(Err(refusal())));
             }
-            let ask = |request: &_| record.ask(Clone::clone(request), most);
-            requests.iter().map(ask).collect::<Vec<_>>()
-        });
-        // If there is no record any more, the replies are dropped, and their questions fail.
-        let Ok(Some(keys)) = recorded.await else { return };
+            // If there is no record any more, the replies are dropped, and their questions fail.
+            Ok(None) | Err(_) => return,
+        };
         for (key, reply) in keys.into_iter().zip(replies) {
             match key {
                 Some(key) => _ = self.waiting.insert(key, reply),
                 None => reply.deliver(Err(QuestionError::TooMany)),
             }
         }
+    }
+
+    /// Adds questions to the record, and returns their keys. A key is missing if there are too many
+    /// questions.
+    async fn ask(
+        &mut self,
+        message: Option<&str>,
+        requests: &[InputRequest],
+    ) -> Result<Option<Vec<Option<String>>>, RecordError> {
+        let most = self.questions;
+        self.change(|record| {
+            if let Some(message) = message {
+                record.describe(message.to_owned());
+            }
+            requests.iter().map(|request| record.ask(request.clone(), most)).collect()
+        })
+        .await
     }
 
     /// Reads the record, and passes new answers to the call.
@@ -144,4 +173,11 @@ impl TaskRun {
         })
         .await
     }
+}
+
+/// The error for what does not fit into the record.
+fn too_long(what: &str, most: usize) -> ErrorObject {
+    ErrorObject::internal(format!(
+        "the {what} is too long: at most {most} bytes are kept of a task"
+    ))
 }

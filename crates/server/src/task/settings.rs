@@ -13,6 +13,9 @@ use tokio::task::JoinHandle;
 
 use super::lease::Lease;
 
+/// Room for the state of a task without anything of its call.
+const SHORTEST_RECORD: usize = 4096;
+
 /// The limits of tasks. Set them with [`Server::task_limits`](crate::Server::task_limits).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,6 +28,11 @@ pub struct TaskLimits {
     /// The most tasks of one owner that are kept at a time, ended ones included: 1000. All callers
     /// without credentials are one owner.
     pub per_owner: usize,
+    /// The most bytes of what the server stores of one task: 4 MiB. A result that does not fit fails
+    /// the task, a question that does not fit fails, and an answer that does not fit is refused. The
+    /// arguments of an idempotent tool are stored only if they fit into half of it; otherwise the
+    /// call does not run again if its process stops. Less than 4 KiB counts as 4 KiB.
+    pub record: usize,
     /// How long clients are asked to wait between two questions for a task: one second.
     pub poll_interval: Duration,
 }
@@ -35,6 +43,7 @@ impl Default for TaskLimits {
             ttl: Duration::from_secs(60 * 60),
             longest_ttl: Duration::from_secs(24 * 60 * 60),
             per_owner: 1000,
+            record: 4 * 1024 * 1024,
             poll_interval: Duration::from_secs(1),
         }
     }
@@ -79,12 +88,17 @@ impl TaskSettings {
             self.is_in_memory.store(true, Ordering::Relaxed);
             Arc::new(MemoryBackend::default()) as Arc<dyn Backend>
         };
-        TaskStore::new(self.backend.get_or_init(memory).clone())
+        self.limited(self.backend.get_or_init(memory))
     }
 
     /// The store, if other processes may have tasks in it.
     pub(super) fn shared_store(&self) -> Option<TaskStore> {
         let backend = self.backend.get().filter(|_| !self.is_in_memory.load(Ordering::Relaxed))?;
-        Some(TaskStore::new(backend.clone()))
+        Some(self.limited(backend))
+    }
+
+    fn limited(&self, backend: &Arc<dyn Backend>) -> TaskStore {
+        let longest = self.limits.record.max(SHORTEST_RECORD);
+        TaskStore::new(backend.clone()).with_longest_record(longest)
     }
 }

@@ -131,7 +131,8 @@ async fn begin(
     let limits = &shared.tasks.limits;
     let ttl = ttl.unwrap_or(limits.ttl).min(limits.longest_ttl).max(Duration::from_millis(1));
     let expires = Instant::now() + ttl;
-    let call = tool.is_idempotent().then(|| RecordedCall::of(&request));
+    let fits = request.params.as_str().len() <= limits.record / 2;
+    let call = (tool.is_idempotent() && fits).then(|| RecordedCall::of(&request));
     let (run, watch, record) = match prepare(&request, &shared, ttl, call).await {
         Ok(prepared) => prepared,
         Err(error) => {

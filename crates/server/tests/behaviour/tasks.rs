@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bowline_server::{Args, Ask, Context, Server, TaskLimits, TaskSupport, Tool};
+use bowline_server::{Args, Ask, Context, Progress, Server, TaskLimits, TaskSupport, Tool};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks::IDENTIFIER;
@@ -18,7 +18,10 @@ use serde_json::{Value, json};
 use crate::peer::Peer;
 
 mod abandoned;
+mod audit;
 mod failing_store;
+mod limits;
+mod shared;
 mod store;
 
 use store::{Link, VirtualStore};
@@ -81,9 +84,7 @@ impl Replica {
     ) -> Self {
         let link = Link::to(store);
         let server = server(runs).store(link.clone()).task_limits(limits);
-        let can = ClientCapabilities::new().with_form_elicitation();
-        let can = can.with_extension(IDENTIFIER, Object::default()).unwrap();
-        let peer = Peer::able(&server, revision, can);
+        let peer = capable(&server, revision);
         Self { server, peer, link, runs: runs.clone() }
     }
 
@@ -137,6 +138,12 @@ fn server(runs: &Runs) -> Server {
             format!("run {} for {subject:?} after {seconds}", runs.begun())
         }
     };
+    let long = |Args(Wait { seconds }): Args<Wait>, progress: Progress| async move {
+        progress.report(1, None, "x".repeat(5000));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        "x".repeat(seconds as usize)
+    };
+    let ask_long = |ask: Ask| async move { ask.confirm("x".repeat(6000)).await.map(|_| "asked") };
     let greet = |ask: Ask| async move { ask.confirm("Sure?").await.map(|sure| sure.to_string()) };
     Server::new("tasks", "1.0.0")
         .tool(Tool::new("wait", wait).task(TaskSupport::Optional))
@@ -147,6 +154,14 @@ fn server(runs: &Runs) -> Server {
                 .require_scope("report"),
         )
         .tool(Tool::new("greet", greet).task(TaskSupport::Optional))
+        .tool(Tool::new("long", long).task(TaskSupport::Optional))
+        .tool(Tool::new("ask_long", ask_long).task(TaskSupport::Optional))
+}
+
+/// A client that shows forms and has tasks.
+fn capable(server: &Server, revision: Revision) -> Peer {
+    let can = ClientCapabilities::new().with_form_elicitation();
+    Peer::able(server, revision, can.with_extension(IDENTIFIER, Object::default()).unwrap())
 }
 
 /// Lets virtual time pass.
