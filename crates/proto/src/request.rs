@@ -55,6 +55,10 @@ pub struct Request {
     pub params: Members,
 }
 
+// A request is moved several times on its way, and copies of more than 256 bytes take a slower path.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Request>() <= 256, "a request has at most 256 bytes");
+
 /// Everything about a call but its params. Layers may change it on the way in: they attach
 /// extensions, or wrap the outbox.
 #[derive(Clone, Debug)]

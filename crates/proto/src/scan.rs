@@ -95,6 +95,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The name of a member and its colon. Gives `None` for a name with escapes.
+    #[inline]
     pub(crate) fn name(&mut self) -> Option<&'a str> {
         self.name_range().and_then(|range| self.text.get(range))
     }
@@ -141,6 +142,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The range of a member's name, without the quotes.
+    #[inline]
     fn name_range(&mut self) -> Option<Range<usize>> {
         self.expect(b'"')?;
         let start = self.at;

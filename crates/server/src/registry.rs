@@ -3,7 +3,7 @@
 mod insert;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use bowline_proto::sync::{read, write};
 
@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
 use crate::extract::FromCall;
 use crate::feature::set::{FeatureSet, Snapshot};
-use crate::feature::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+use crate::feature::{PromptEntry, ResourceEntry, TaskRoutes, TemplateEntry, ToolEntry};
 use crate::handler::signature::HandlerSignature;
 use crate::mount::Mount;
 use crate::notify::Notify;
@@ -59,6 +59,8 @@ struct Inner {
     logs: AtomicBool,
     /// The routes that are [linked](crate::router::FeatureRoutes), by type.
     routes: RwLock<States>,
+    /// The routes of tasks. Apart from the others, because every call of a tool looks here.
+    task_routes: OnceLock<TaskRoutes>,
 }
 
 impl FromCall for Registry {
@@ -90,8 +92,9 @@ impl Registry {
     }
 
     fn with(sets: Sets) -> Self {
-        let (mounts, states, logs, routes) = Default::default();
-        Self(Arc::new(Inner { sets, mounts, notify: Notify::new(), states, logs, routes }))
+        let (mounts, states, logs, routes, task_routes) = Default::default();
+        let notify = Notify::new();
+        Self(Arc::new(Inner { sets, mounts, notify, states, logs, routes, task_routes }))
     }
 
     /// A registry of the same features that changes by itself.
@@ -106,6 +109,9 @@ impl Registry {
         *write(&fork.0.mounts) = self.mounts();
         let routes = read(&self.0.routes).clone();
         *write(&fork.0.routes) = routes;
+        if let Some(routes) = self.task_routes() {
+            fork.link_tasks(*routes);
+        }
         fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
         fork
     }
@@ -146,6 +152,16 @@ impl Registry {
     /// A table of routes, if a feature needs it.
     pub(crate) fn routes<T: Copy + Send + Sync + 'static>(&self) -> Option<T> {
         read(&self.0.routes).get().copied()
+    }
+
+    /// Stores the routes of tasks.
+    fn link_tasks(&self, routes: TaskRoutes) {
+        self.0.task_routes.get_or_init(|| routes);
+    }
+
+    /// The routes of tasks, if there has been a tool that runs as one.
+    pub(crate) fn task_routes(&self) -> Option<&TaskRoutes> {
+        self.0.task_routes.get()
     }
 
     /// Declares logging, even if no handler takes `Log`.

@@ -32,13 +32,11 @@ pub(super) fn version(headers: &HeaderMap) -> HeaderField<'_> {
 /// The `Mcp-Param-…` headers, which repeat arguments of a tool call. The server compares them with
 /// the body of the call (2026-07-28), since a proxy may have decided by them.
 pub(super) fn params(headers: &HeaderMap) -> ParamHeaders {
-    let mut params = ParamHeaders::default();
-    for (name, value) in headers {
-        if let Some(name) = name.as_str().strip_prefix(mirror::PARAM_PREFIX) {
-            params.add(name, readable(value));
-        }
-    }
-    params
+    let params = headers.iter().filter_map(|(name, value)| {
+        let name = name.as_str().strip_prefix(mirror::PARAM_PREFIX)?;
+        Some((name, readable(value)))
+    });
+    params.collect()
 }
 
 /// A header that may come at most once.

@@ -28,7 +28,18 @@ pub struct ParamHeader {
 /// The headers of one request that repeat arguments. Collected by the HTTP server before the tool
 /// is known, so it holds every `Mcp-Param-…` header, also those that no mark asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ParamHeaders(Vec<(String, Option<String>)>);
+pub struct ParamHeaders(Box<[(String, Option<String>)]>);
+
+impl<'a> FromIterator<(&'a str, Option<&'a str>)> for ParamHeaders {
+    /// Takes the names of the headers without `Mcp-Param-`, and their values; `None` for a value that
+    /// is unreadable.
+    fn from_iter<I: IntoIterator<Item = (&'a str, Option<&'a str>)>>(headers: I) -> Self {
+        let headers = headers.into_iter();
+        let kept =
+            headers.map(|(name, value)| (name.to_ascii_lowercase(), value.map(str::to_owned)));
+        Self(kept.collect())
+    }
+}
 
 /// The value of an argument, as far as headers can repeat it. Numbers with a fraction have no
 /// single spelling, so the specification leaves them out (XMH-7).
@@ -78,11 +89,6 @@ impl fmt::Display for InexactInteger {
 impl std::error::Error for InexactInteger {}
 
 impl ParamHeaders {
-    /// Adds a header by its name without `Mcp-Param-`; `None` for an unreadable value.
-    pub fn add(&mut self, name: &str, value: Option<&str>) {
-        self.0.push((name.to_ascii_lowercase(), value.map(str::to_owned)));
-    }
-
     /// Compares the headers with the arguments that they repeat. Headers without a mark are
     /// ignored.
     ///
@@ -198,11 +204,7 @@ mod tests {
     }
 
     fn headers(headers: &[(&str, Option<&str>)]) -> ParamHeaders {
-        let mut found = ParamHeaders::default();
-        for (name, value) in headers {
-            found.add(name, *value);
-        }
-        found
+        headers.iter().copied().collect()
     }
 
     // spec: XMH-2, XMH-14, XMH-18, XMH-19

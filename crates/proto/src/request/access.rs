@@ -1,6 +1,6 @@
 //! The scopes that a request was granted.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The scopes that the credential of a request grants; a field of its [`Parts`](super::Parts).
 ///
@@ -18,21 +18,20 @@ use std::sync::Arc;
 /// assert!(access.has("mcp") && !access.has("admin"));
 /// assert!(Access::everything().has("admin") && !Access::none().has("admin"));
 /// ```
+///
+/// It takes the room of one pointer, because every request carries one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Access(Grant);
+pub struct Access(Option<Arc<Grant>>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Grant {
-    /// `None` if there are no scopes: most requests have none, and clone nothing.
-    Scopes(Option<Arc<[String]>>),
+    /// There is at least one.
+    Scopes(Vec<String>),
     Everything,
 }
 
-impl Default for Grant {
-    fn default() -> Self {
-        Self::Scopes(None)
-    }
-}
+/// Shared by all requests that have it, so that none allocates.
+static EVERYTHING: LazyLock<Arc<Grant>> = LazyLock::new(|| Arc::new(Grant::Everything));
 
 impl Access {
     /// Access to nothing that needs a scope. This is the default.
@@ -42,25 +41,29 @@ impl Access {
 
     /// Access to what these scopes allow. Scopes that others include must be among them.
     pub fn to<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
-        let scopes: Arc<[String]> = scopes.into_iter().map(Into::into).collect();
-        Self(Grant::Scopes(Some(scopes).filter(|scopes| !scopes.is_empty())))
+        let scopes: Vec<String> = scopes.into_iter().map(Into::into).collect();
+        Self((!scopes.is_empty()).then(|| Arc::new(Grant::Scopes(scopes))))
     }
 
     /// Access to everything: rules about scopes do not apply.
     pub fn everything() -> Self {
-        Self(Grant::Everything)
+        Self(Some(EVERYTHING.clone()))
     }
 
     /// Whether a scope was granted. Scopes are compared to the letter.
     pub fn has(&self, scope: &str) -> bool {
-        self.0 == Grant::Everything || self.scopes().any(|granted| granted == scope)
+        match self.0.as_deref() {
+            None => false,
+            Some(Grant::Scopes(scopes)) => scopes.iter().any(|granted| granted == scope),
+            Some(Grant::Everything) => true,
+        }
     }
 
     /// The granted scopes. Access to everything names none.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
-        let scopes = match &self.0 {
-            Grant::Scopes(scopes) => scopes.as_deref().unwrap_or_default(),
-            Grant::Everything => &[],
+        let scopes = match self.0.as_deref() {
+            Some(Grant::Scopes(scopes)) => scopes.as_slice(),
+            None | Some(Grant::Everything) => &[],
         };
         scopes.iter().map(String::as_str)
     }

@@ -57,7 +57,7 @@ impl Registry {
         let entry = ToolEntry::check(tool)?;
         check_free(&self.mounts(), "tool", entry.name())?;
         if let Some(plan) = entry.task_plan() {
-            self.link(plan.routes);
+            self.link_tasks(plan.routes);
         }
         self.check_states(|states| entry.check_states(states))?;
         add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;

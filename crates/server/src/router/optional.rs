@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`FeatureRoutes`] | the first resource, prompt or mounted server |
 //! | [`MountRoutes`] | the first mounted server |
-//! | [`TaskRoutes`] | the first tool that runs as a task |
+//! | [`TaskRoutes`](crate::feature::TaskRoutes) | the first tool that runs as a task |
 //!
 //! `FeatureRoutes::LINKED` and `MountRoutes::LINKED` are the only places that name the functions,
 //! and `registry/insert.rs` is the only file that names those two constants. The table for tasks
@@ -24,7 +24,7 @@ use futures_core::future::BoxFuture;
 use super::resource::Presence;
 use super::{Routed, Router, not_offered};
 use crate::feature::set::FeatureEntry as _;
-use crate::feature::{Following, TaskRoutes, ToolEntry, WithoutTasks};
+use crate::feature::{Following, ToolEntry, WithoutTasks};
 use crate::mount::{Mount, lists};
 use crate::notify::ListenStream;
 
@@ -87,20 +87,20 @@ impl Router {
 
     /// Serves a request about tasks.
     fn serve_task(&self, request: Request) -> Result<Routed, ErrorObject> {
-        let routes = self.0.registry.routes::<TaskRoutes>();
+        let routes = self.0.registry.task_routes();
         let routes = routes.ok_or_else(|| not_offered(request.parts.method))?;
         Ok(Routed::Later((routes.serve)(request, &self.0.shared)))
     }
 
     /// Follows the tasks with these ids; `None` if there are no ids, or the server has no tasks.
     pub(super) fn follow(&self, ids: Vec<String>, parts: &Parts) -> Option<Following> {
-        let routes = self.0.registry.routes::<TaskRoutes>().filter(|_| !ids.is_empty())?;
+        let routes = self.0.registry.task_routes().filter(|_| !ids.is_empty())?;
         Some((routes.follow)(ids, parts, &self.0.shared))
     }
 
     /// Begins to look for tasks of servers that have stopped, if this one has tasks.
     pub(crate) fn sweep_tasks(&self) {
-        if let Some(routes) = self.0.registry.routes::<TaskRoutes>() {
+        if let Some(routes) = self.0.registry.task_routes() {
             (routes.sweep)(&self.0.shared);
         }
     }
@@ -112,19 +112,15 @@ impl Router {
         tool: &ToolEntry,
         request: &Request,
     ) -> Result<(), ErrorObject> {
+        let is_plain = tool.task_plan().is_none() && self.0.registry.task_routes().is_some();
         let asks =
-            request.parts.revision.has_core_tasks() && request.params.value("task").is_some();
+            || request.parts.revision.has_core_tasks() && request.params.value("task").is_some();
         let is_mounted = || request.parts.extensions.get::<WithoutTasks>().is_some();
-        if !asks || tool.task_plan().is_some() || is_mounted() {
-            return Ok(());
+        if is_plain && asks() && !is_mounted() {
+            let message = format!("the tool `{}` does not run as a task", tool.name());
+            return Err(ErrorObject::method_not_found(message));
         }
-        match self.0.registry.routes::<TaskRoutes>() {
-            None => Ok(()),
-            Some(_) => {
-                let message = format!("the tool `{}` does not run as a task", tool.name());
-                Err(ErrorObject::method_not_found(message))
-            }
-        }
+        Ok(())
     }
 
     /// Lists prompts, resources or templates of the server itself.

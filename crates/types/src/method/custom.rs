@@ -4,9 +4,7 @@
 //! it the same way. Rows are kept until the process ends, once for each name: their number is
 //! bounded by what the program registers. Names that a peer sends are only looked up.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::{PoisonError, RwLock};
 
 use super::{METHODS, MessageKind, Method, MethodDirection, Row, row};
@@ -16,8 +14,8 @@ use crate::text::excerpt;
 /// The most bytes of a name.
 const LONGEST: usize = 128;
 
-/// The rows of all registered methods, by name.
-static ROWS: RwLock<BTreeMap<&'static str, &'static Row>> = RwLock::new(BTreeMap::new());
+/// The rows of all registered methods, in the order of their registration.
+static ROWS: RwLock<Vec<&'static Row>> = RwLock::new(Vec::new());
 
 /// A method of an extension that the program registered. Two are equal if they have the same name.
 ///
@@ -29,15 +27,11 @@ static ROWS: RwLock<BTreeMap<&'static str, &'static Row>> = RwLock::new(BTreeMap
 /// assert_eq!(Method::named("search/run"), Some(Method::Custom(run)));
 /// assert!(CustomMethod::register("tools/call", MessageKind::Request).is_err());
 /// ```
-#[derive(Clone, Copy)]
-pub struct CustomMethod(&'static Registered);
-
-/// What a registered method is without its row, which holds the method again.
-#[derive(Debug)]
-struct Registered {
-    name: &'static str,
-    kind: MessageKind,
-}
+///
+/// It is the place of its row in the table, in two bytes, because every request carries a
+/// [`Method`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CustomMethod(u16);
 
 impl CustomMethod {
     /// Registers a method, or finds the one that is registered under this name already.
@@ -49,11 +43,11 @@ impl CustomMethod {
     ///
     /// If the specification has a method of this name, the name is empty, longer than 128 bytes or
     /// holds anything but visible ASCII characters, or the program has registered a method of the
-    /// other kind under it.
+    /// other kind under it, or 65,536 others.
     pub fn register(name: &str, kind: MessageKind) -> Result<Self, InvalidMethod> {
         check(name)?;
         let mut rows = ROWS.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(row) = rows.get(name) {
+        if let Some(row) = rows.iter().find(|row| row.name == name) {
             return match row.method {
                 Method::Custom(method) if row.kind == kind => Ok(method),
                 _ => Err(InvalidMethod::new(
@@ -62,31 +56,31 @@ impl CustomMethod {
                 )),
             };
         }
-        let name: &'static str = Box::leak(name.into());
-        let method = Self(Box::leak(Box::new(Registered { name, kind })));
-        rows.insert(name, Box::leak(Box::new(method.make_row())));
+        let place = u16::try_from(rows.len());
+        let method = Self(place.map_err(|_| InvalidMethod::new(name, "there are too many"))?);
+        rows.push(Box::leak(Box::new(method.make_row(Box::leak(name.into()), kind))));
         Ok(method)
     }
 
     /// Finds a registered method.
     pub(super) fn named(name: &str) -> Option<Method> {
-        ROWS.read().unwrap_or_else(PoisonError::into_inner).get(name).map(|row| row.method)
+        let rows = ROWS.read().unwrap_or_else(PoisonError::into_inner);
+        rows.iter().find(|row| row.name == name).map(|row| row.method)
     }
 
     /// The name on the wire.
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.row().name
     }
 
     pub(super) fn row(self) -> &'static Row {
         let rows = ROWS.read().unwrap_or_else(PoisonError::into_inner);
         // Every method of this type has a row.
-        rows.get(self.0.name).copied().unwrap_or(&METHODS[0])
+        rows.get(usize::from(self.0)).copied().unwrap_or(&METHODS[0])
     }
 
-    fn make_row(self) -> Row {
-        let Registered { name, kind } = self.0;
-        let row = row(Method::Custom(self), name, *kind, MethodDirection::Both).acts();
+    fn make_row(self, name: &'static str, kind: MessageKind) -> Row {
+        let row = row(Method::Custom(self), name, kind, MethodDirection::Both).acts();
         match kind {
             MessageKind::Request => row.extends(MethodDirection::FromClient),
             MessageKind::Notification => row.extends(MethodDirection::Both),
@@ -97,21 +91,7 @@ impl CustomMethod {
 impl fmt::Debug for CustomMethod {
     /// The name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CustomMethod").field(&self.0.name).finish()
-    }
-}
-
-impl PartialEq for CustomMethod {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for CustomMethod {}
-
-impl Hash for CustomMethod {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name.hash(state);
+        f.debug_tuple("CustomMethod").field(&self.name()).finish()
     }
 }
 
@@ -169,7 +149,7 @@ mod tests {
     fn a_name_that_a_peer_asks_for_is_not_registered() {
         assert_eq!(Method::named("custom/unknown"), None);
         assert_eq!(Method::named("custom/unknown"), None);
-        assert!(!ROWS.read().unwrap().contains_key("custom/unknown"));
+        assert!(ROWS.read().unwrap().iter().all(|row| row.name != "custom/unknown"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) enum TaskNeed {
 
 /// The code for tasks, as function pointers. Only [`Tool::task`](crate::Tool::task) names the
 /// functions, so a program without such a tool does not contain them.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskRoutes {
     /// Calls a tool, as a task if its caller can have one.
     pub(crate) start:
