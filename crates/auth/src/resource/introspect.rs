@@ -101,8 +101,7 @@ impl Introspection {
         token: &Presented,
         context: VerifyContext<'_>,
     ) -> Result<Verified, Denied> {
-        let digest = token.digest();
-        if let Some(verdict) = self.verdicts.find(&digest, 0, context.now) {
+        if let Some(verdict) = self.verdicts.find(token, 0, context.now) {
             return verdict;
         }
         let question = self.outage.begin(context.now).ok_or(Denied::Unavailable)?;
@@ -112,7 +111,7 @@ impl Introspection {
             Denied::Unavailable
         })?;
         let until = until(&verdict, context.now);
-        self.verdicts.keep(digest, 0, until, (verdict.clone(), length));
+        self.verdicts.keep(token, 0, until, (verdict.clone(), length));
         verdict
     }
 

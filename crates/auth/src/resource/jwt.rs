@@ -85,9 +85,8 @@ impl Jwt {
         token: &Presented,
         context: VerifyContext<'_>,
     ) -> Result<Verified, Denied> {
-        let digest = token.digest();
         let known = self.keys.version(context.now);
-        let known = known.and_then(|version| self.verdicts.find(&digest, version, context.now));
+        let known = known.and_then(|version| self.verdicts.find(token, version, context.now));
         if let Some(verified) = known {
             return Ok(verified);
         }
@@ -100,13 +99,13 @@ impl Jwt {
         let failed = move |error: &_| failures.report(&issuer, error, context.now);
         let keys = self.keys.keys(jws.key_id(), context, failed).await;
         let keys = keys.map_err(|_| Denied::Unavailable)?;
-        if let Some(verified) = self.verdicts.find(&digest, keys.version, context.now) {
+        if let Some(verified) = self.verdicts.find(token, keys.version, context.now) {
             return Ok(verified);
         }
         let verified = self.verify_with(&jws, &keys, context.now)?;
         let kept = (verified.clone(), token.expose().len());
         let until = verified.claims.expires.unwrap_or(context.now);
-        self.verdicts.keep(digest, keys.version, until, kept);
+        self.verdicts.keep(token, keys.version, until, kept);
         Ok(verified)
     }
 

@@ -78,7 +78,7 @@ impl Presented {
         Self(token.into())
     }
 
-    /// The text of the token. It must not be sent on, logged or stored.
+    /// The text of the token. It must not be sent on or logged, nor leave the memory of this process.
     pub fn expose(&self) -> &str {
         self.0.expose()
     }
