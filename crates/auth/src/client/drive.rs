@@ -287,6 +287,8 @@ impl Authorizer {
         }
         attempts.has_logged_in = true;
         self.log_in(challenge, granted.unwrap_or_default()).await?;
+        // The user may have taken longer than a nonce lives.
+        attempts.has_repeated_with_nonce = false;
         Ok(true)
     }
 

@@ -113,6 +113,8 @@ enum Stage {
     Provider(ServerSearch, Box<Found>),
     Exchange(Box<Found>),
     Redeem(Box<Redeeming>),
+    /// The server does not know the client that registered there. The record is saved without it.
+    Forget(Error),
     Keep,
     Ended,
 }
@@ -209,6 +211,7 @@ impl Flow {
             (Stage::Redeem(redeeming), Input::Fetched(answer)) => {
                 self.redeemed(*redeeming, &answer?, moment)
             }
+            (Stage::Forget(error), Input::Saved) => Err(error),
             (Stage::Keep, Input::Saved) => Ok(Output::Done),
             _ => Err(refused("an input of the driver is out of order")),
         }
@@ -361,6 +364,7 @@ impl Flow {
                     redeeming.attempt = Attempt::Second;
                     self.redeem(redeeming, moment)
                 }
+                _ if refusal.is_invalid_client() => self.unknown(redeeming, refusal),
                 _ => Err(refusal.into_error("the grant")),
             };
         }
@@ -376,9 +380,34 @@ impl Flow {
         self.stage = Stage::Keep;
         Ok(Output::Save(Box::new(Record { server, resource, client, tokens })))
     }
+
+    /// The token endpoint does not know the client. A registration is forgotten, so that the next
+    /// login registers anew: servers lose registrations, and secrets expire.
+    fn unknown(&mut self, redeeming: Redeeming, refusal: OAuthRefusal) -> Result<Output, Error> {
+        if !redeeming.is_registered() {
+            return Err(refusal.into_error("the client"));
+        }
+        let Found { target, server, known, .. } = *redeeming.found;
+        let mut tokens = known.and_then(|record| record.tokens);
+        if let Some(tokens) = &mut tokens {
+            // It belongs to the registration.
+            tokens.refresh = None;
+        }
+        let record = Record { server, resource: target.resource, client: None, tokens };
+        let error = refusal.into_error("the client, which the next login registers anew");
+        self.stage = Stage::Forget(error);
+        Ok(Output::Save(Box::new(record)))
+    }
 }
 
 impl Redeeming {
+    /// Whether the client registered itself, now or at an earlier login.
+    fn is_registered(&self) -> bool {
+        let known = self.found.known.as_ref().and_then(|record| record.client.as_ref());
+        let registered = self.found.registered.as_ref().or(known);
+        registered.is_some_and(|registered| registered.id == self.client.id)
+    }
+
     fn new(
         found: Box<Found>,
         client: ClientIdentity,

@@ -106,7 +106,6 @@ impl Shared {
             let pointer = format!("{} {}", record.server.issuer(), record.resource);
             self.write(&self.pointer, &Secret::new(pointer), moment).await?;
             self.hold(Some(Arc::new(Held { key, version, record })));
-            self.logins.succeeded();
         }
         Ok(())
     }
@@ -142,7 +141,10 @@ impl Login<'_> {
                     self.shared.keep(*record, &moment).await?;
                     Input::Saved
                 }
-                Output::Done => return Ok(()),
+                Output::Done => {
+                    self.shared.logins.succeeded();
+                    return Ok(());
+                }
                 Output::Refused(error) => return Err(error),
             };
         }

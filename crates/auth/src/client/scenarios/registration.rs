@@ -176,6 +176,36 @@ fn a_registration_does_not_follow_the_login_to_another_server() {
 }
 
 #[test]
+fn a_registration_that_the_server_has_forgotten_is_not_used_again() {
+    let refusal = json(401, r#"{"error":"invalid_client"}"#);
+    for known in [None, World::new().play(Browser::new("app")).record] {
+        let mut world = World::new().page("https://as.example/token", refusal.clone());
+        world.known = known.clone();
+        let played = world.play(Browser::new("app"));
+        let expected = "the authorization server refused the client, which the next login \
+                        registers anew: invalid_client";
+        assert_eq!(played.refusal(), expected);
+        let left = played.record.unwrap();
+        assert!(left.client.is_none());
+        // The access token may still be good; the refresh token is of the old registration.
+        let tokens = known.map(|_| ("at".to_owned(), false));
+        let show = |tokens: crate::client::record::Tokens| {
+            (tokens.access.expose().clone(), tokens.refresh.is_some())
+        };
+        assert_eq!(left.tokens.clone().map(show), tokens);
+        let mut world = World::new();
+        world.known = Some(left);
+        let played = world.play(Browser::new("app"));
+        assert!(played.end.is_ok() && played.lines("POST")[0].contains(REGISTER));
+    }
+    // A client that was registered beforehand is for its operator to mend.
+    let world = World::new().page("https://as.example/token", refusal);
+    let played = world.play(Browser::new("app").client(AS, "pre"));
+    assert!(played.refusal().ends_with("refused the client: invalid_client"));
+    assert_eq!(played.lines("SAVE"), [""; 0]);
+}
+
+#[test]
 fn the_client_authenticates_itself_as_it_was_registered() {
     for (method, answer, expected) in [
         (

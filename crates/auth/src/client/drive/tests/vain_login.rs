@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use http::StatusCode;
+use http::header::{HeaderMap, WWW_AUTHENTICATE};
+use http::{Method, StatusCode};
 use tokio::time::advance;
 
 use super::super::vain::VAIN_LOGIN_PAUSE;
-use super::network::{AS, Network};
-use super::{LoginPolicy, authorizer, send, send_with};
+use super::network::{AS, MCP, Network};
+use super::{AuthAttempts, AuthVerdict, LoginPolicy, authorizer, send, send_with};
 use crate::client::plan::{Browser, Machine};
+use crate::client::store::MemoryStore;
+use crate::url::Url;
 
 #[tokio::test(start_paused = true)]
 async fn a_login_whose_token_is_refused_at_once_is_not_repeated_before_a_pause() {
@@ -104,4 +107,42 @@ async fn a_logout_ends_the_pause() {
     network.state().refuses_tokens = None;
     assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
     assert_eq!(network.visits(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_registration_in_the_middle_of_a_login_is_not_a_login() {
+    let network = Network::new();
+    network.state().gives_refresh = false;
+    let store = MemoryStore::new();
+    let plan = |port| Browser::new("app").store(store.clone()).port(port);
+    assert_eq!(send(&authorizer(plan(1), &network), &network, "x").await, StatusCode::OK);
+    network.revoke_access();
+    // The registration is for another port, and the record has a token while the client registers.
+    let client = authorizer(plan(2), &network);
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!((network.visits(), network.count("register")), (2, 2));
+    assert_eq!(client.0.logins.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nonce_that_expires_during_a_login_does_not_make_the_login_vain() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    let headers = |value: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(WWW_AUTHENTICATE, value.parse().unwrap());
+        headers.insert("dpop-nonce", "n".parse().unwrap());
+        headers
+    };
+    let mut attempts = AuthAttempts::default();
+    let (method, url) = (Method::POST, Url::parse(MCP).unwrap());
+    let nonce = headers(r#"DPoP error="use_dpop_nonce""#);
+    for (answer, visits) in [(&nonce, 0), (&headers("Bearer"), 1), (&nonce, 1)] {
+        client.headers((&method, &url), &mut attempts).await.unwrap();
+        let refusal = (StatusCode::UNAUTHORIZED, answer);
+        let verdict = client.refused(refusal, "x", LoginPolicy::Allowed, &mut attempts).await;
+        assert!(matches!(verdict, AuthVerdict::Retry), "{verdict:?}");
+        assert_eq!(network.visits(), visits);
+    }
+    assert!(client.0.logins.check(&url).is_ok());
 }
