@@ -6,7 +6,8 @@
 //!
 //! In reading order: tools that only answer (`content`, `schema`), tools that send messages while
 //! they run (`talking`), tools that ask (`asking`, and `input_required` for results of 2026-07-28),
-//! tools that run as tasks (`tasks`), tools that announce changes (`changes`), and `interop`; then `resources` and `prompts`.
+//! tools that run as tasks (`tasks`), tools that announce changes (`changes`), and `interop`; then
+//! `resources`, `prompts` and `skills`.
 
 use bowline::Server;
 
@@ -19,6 +20,7 @@ mod media;
 mod prompts;
 mod resources;
 mod schema;
+mod skills;
 mod talking;
 mod tasks;
 
@@ -49,4 +51,5 @@ pub fn server() -> Server {
         .on_roots_changed(interop::roots_changed)
         .resources(resources::resources())
         .prompts(prompts::prompts())
+        .skills(skills::skills())
 }

@@ -12,10 +12,7 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 
 /// Scenarios that are not run, by the beginning of their names, and why.
-const EXCUSED: &[(&str, &str)] = &[
-    ("tasks-status-notifications", "the suite skips it always"),
-    ("sep-2640-", "the skills extension is in no requirement set and not offered"),
-];
+const EXCUSED: &[(&str, &str)] = &[("tasks-status-notifications", "the suite skips it always")];
 
 /// What the client is run with, and how many scenarios that has: what revisions require, with those
 /// that do not count for a score, and all that there is for older revisions.
@@ -24,6 +21,16 @@ const CLIENT: &[(&[&str], usize)] = &[
     (&["--requirements", "2025-11-25"], 18 + 7),
     (&["--suite", "all", "--spec-version", "2025-06-18"], 5),
     (&["--suite", "all", "--spec-version", "2025-03-26"], 2),
+];
+
+/// The scenarios of the skills extension, which no revision requires.
+const SERVER_SKILLS: &[&str] =
+    &["sep-2640-skills-directory", "sep-2640-skills-enumeration", "sep-2640-skills-manifest"];
+const CLIENT_SKILLS: &[&str] = &[
+    "sep-2640-client-no-prefetch",
+    "sep-2640-client-verify-digest",
+    "sep-2640-client-verify-frontmatter",
+    "sep-2640-client-verify-size",
 ];
 
 /// The last line of the everything-client: the scenario ended as it should.
@@ -64,12 +71,32 @@ fn the_server_passes_what_there_is_for_2025_03_26() {
 }
 
 #[test]
+fn the_server_passes_the_scenarios_of_skills() {
+    for scenario in SERVER_SKILLS {
+        let results = server(&["--scenario", scenario]);
+        assert_eq!(passed(&results), 1, "{scenario}");
+        let mut checks = results.values().flatten();
+        let skipped = checks.find(|check| check.status == "SKIPPED");
+        assert!(skipped.is_none(), "{scenario}: {}", skipped.map_or("", |check| &check.id));
+    }
+    let offered: Vec<_> = server_scenarios("sep-2640-").collect();
+    assert_eq!(offered, SERVER_SKILLS);
+}
+
+#[test]
 fn the_client_passes_every_scenario() {
     let mut names = BTreeSet::new();
     for (arguments, count) in CLIENT {
         let results = client(arguments);
         assert_eq!(passed(&results), *count, "{arguments:?}");
         names.extend(results.into_keys());
+    }
+    for scenario in CLIENT_SKILLS {
+        for version in ["2025-11-25", "2026-07-28"] {
+            let results = client(&["--scenario", scenario, "--spec-version", version]);
+            assert_eq!(passed(&results), 1, "{scenario} {version}");
+            names.extend(results.into_keys());
+        }
     }
     let is_run = |name: &String| names.contains(name) || is_excused(name);
     let forgotten: Vec<_> = client_scenarios().into_iter().filter(|name| !is_run(name)).collect();
@@ -103,11 +130,22 @@ fn client(arguments: &[&str]) -> Results {
 
 /// The client scenarios that the suite has.
 fn client_scenarios() -> Vec<String> {
+    listed("Client scenarios", "Authorization server scenarios")
+}
+
+/// The server scenarios that the suite has, by the beginning of their names.
+fn server_scenarios(beginning: &str) -> impl Iterator<Item = String> {
+    let all = listed("Server scenarios", "Client scenarios");
+    all.into_iter().filter(move |name| name.starts_with(beginning))
+}
+
+/// The scenarios between two titles of the suite's list.
+fn listed(title: &str, next: &str) -> Vec<String> {
     let output = suite(&["list"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (_, clients) = text.split_once("Client scenarios").unwrap();
-    let (clients, _) = clients.split_once("Authorization server scenarios").unwrap();
-    let names = clients.lines().filter_map(|line| line.trim().strip_prefix("- "));
+    let (_, rest) = text.split_once(title).unwrap();
+    let (rest, _) = rest.split_once(next).unwrap();
+    let names = rest.lines().filter_map(|line| line.trim().strip_prefix("- "));
     names.map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
 }
 

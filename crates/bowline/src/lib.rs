@@ -297,6 +297,7 @@
 //! | `auth-server` | no | servers that verify access tokens (OAuth): the module `auth`; includes `http` |
 //! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
 //! | `sqlite` | no | `store::SqliteBackend`: sessions over HTTP that survive a restart, in a file; includes `http` |
+//! | `skills` | no | Agent Skills: `Server::skills`, `Client::skills` and their kin, the module `skills` |
 //! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |
 //!
 //! A method whose feature is off exists, but a program that calls it does not compile, and the
@@ -344,6 +345,10 @@ pub use bowline_server::http;
 
 #[cfg(feature = "http")]
 pub mod store;
+
+#[cfg(feature = "skills")]
+#[doc(inline)]
+pub use {bowline_skills as skills, bowline_skills::Skills};
 
 #[cfg(feature = "tracing")]
 #[doc(inline)]

@@ -65,6 +65,9 @@ enum Kind {
     Shape(ReadError),
     /// The pages of a list do not end.
     Endless(String),
+    /// A skill is not what its entry describes.
+    #[cfg(feature = "skills")]
+    Skill(bowline_skills::SkillMismatch),
 }
 
 impl Error {
@@ -168,6 +171,15 @@ impl Error {
         match &self.0.kind {
             Kind::Call(error) => matches!(error, CallError::Invalid(_)),
             kind => matches!(kind, Kind::Output(_) | Kind::Shape(_) | Kind::Endless(_)),
+        }
+    }
+
+    /// Why a skill, or a file of it, cannot be used: it is not what the entry of the skill describes.
+    #[cfg(feature = "skills")]
+    pub fn skill_mismatch(&self) -> Option<&bowline_skills::SkillMismatch> {
+        match &self.0.kind {
+            Kind::Skill(mismatch) => Some(mismatch),
+            _ => None,
         }
     }
 
@@ -290,6 +302,11 @@ impl Error {
         Self::new(Some(subject), Kind::Endless(reason))
     }
 
+    #[cfg(feature = "skills")]
+    pub(crate) fn skill(subject: &str, mismatch: bowline_skills::SkillMismatch) -> Self {
+        Self::new(Some(subject), Kind::Skill(mismatch))
+    }
+
     fn new(subject: Option<&str>, kind: Kind) -> Self {
         Self(Box::new(Inner { subject: subject.map(str::to_owned), kind }))
     }
@@ -298,6 +315,8 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.subject, &self.0.kind) {
+            #[cfg(feature = "skills")]
+            (Some(subject), Kind::Skill(mismatch)) => write!(f, "reading `{subject}`: {mismatch}"),
             (_, Kind::Roots(reason)) => write!(f, "setting roots: {reason}"),
             #[cfg(feature = "auth")]
             (_, Kind::Logout(reason)) => write!(f, "logging out: {reason}"),
@@ -336,6 +355,8 @@ impl fmt::Display for Kind {
             }
             Self::Shape(error) => write!(f, "the result is not of the type wanted: {error}"),
             Self::Endless(reason) => f.write_str(reason),
+            #[cfg(feature = "skills")]
+            Self::Skill(mismatch) => mismatch.fmt(f),
         }
     }
 }
@@ -358,6 +379,8 @@ impl StdError for Error {
             Kind::Address(_) => None,
             #[cfg(feature = "auth")]
             Kind::Logout(_) => None,
+            #[cfg(feature = "skills")]
+            Kind::Skill(_) => None,
             Kind::Call(_)
             | Kind::Input(_)
             | Kind::Denied(_)

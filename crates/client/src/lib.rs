@@ -77,6 +77,7 @@
 //! * `tool_outcome`: the result of a tool, and how to read it.
 //! * `catalogue`: the tools of the last list, against which results are checked.
 //! * `resources`, `prompts`, `complete`: the calls of the other features.
+//! * `skills`: lists, loads and verifies skills.
 //! * `log_level`: sets the log level of a session.
 //! * `task`: calls that the server continues as tasks.
 //!
@@ -139,6 +140,8 @@ mod list;
 mod log_level;
 mod prompts;
 mod resources;
+#[cfg(feature = "skills")]
+mod skills;
 mod task;
 mod tool_outcome;
 mod tools;
@@ -167,6 +170,8 @@ pub use bowline_http::client::{HttpClientLimits, HttpTransport};
 pub use bowline_proto::client::CacheOptions;
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::mirror::x_mcp_header;
+#[cfg(feature = "skills")]
+pub use bowline_skills::{Skill, SkillFile, SkillFiles, SkillMismatch};
 pub use bowline_transport::child::{Command, Restart};
 /// The vocabulary of the protocol.
 pub use bowline_types as types;
@@ -186,6 +191,8 @@ pub use crate::list::List;
 pub use crate::relay::Relay;
 pub use crate::resources::Contents;
 pub use crate::sample::{Review, SamplingAnswer, SamplingRequest};
+#[cfg(feature = "skills")]
+pub use crate::skills::LoadedSkill;
 pub use crate::subscribe::{Change, Changes, SubscriptionBuilder};
 pub use crate::task::{TaskHandle, TaskState};
 pub use crate::tool_outcome::ToolOutcome;

@@ -82,14 +82,25 @@ impl<T> List<T> {
         R: Rpc<Params = PageParams>,
         R::Result: PagedResult<Item: Into<T>>,
     {
+        let read = |result: &RawJson| {
+            let (items, next) = result.parse::<R::Result>()?.into_parts();
+            Ok((items.into_iter().map(Into::into).collect(), next))
+        };
+        Self::of(link, R::METHOD, call::request::<R>, read)
+    }
+
+    /// The list that a method returns, given how its pages are requested and read.
+    pub(crate) fn of(
+        link: Link,
+        method: Method,
+        request: fn(&PageParams) -> CallRequest,
+        read: fn(&RawJson) -> Result<Items<T>, ReadError>,
+    ) -> Self {
         Self {
             link,
-            method: R::METHOD,
-            request: call::request::<R>,
-            read: |result| {
-                let (items, next) = result.parse::<R::Result>()?.into_parts();
-                Ok((items.into_iter().map(Into::into).collect(), next))
-            },
+            method,
+            request,
+            read,
             items: Vec::new().into_iter(),
             next: Next::Page(PageParams::first()),
             cycle: CursorCycle::default(),
@@ -103,6 +114,13 @@ impl<T> List<T> {
     /// So no page is older than the others.
     pub fn fresh(mut self) -> Self {
         self.fresh = true;
+        self
+    }
+
+    /// A list that ends with this error, before anything is sent.
+    #[cfg(feature = "skills")]
+    pub(crate) fn failing(mut self, error: Error) -> Self {
+        self.next = Next::Failure(error);
         self
     }
 

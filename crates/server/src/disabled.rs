@@ -52,6 +52,29 @@ impl crate::http::Http {
     }
 }
 
+/// Met by no type: the feature `skills` is off.
+#[cfg(not(feature = "skills"))]
+#[diagnostic::on_unimplemented(
+    message = "`Server::skills` needs the feature `skills` of `bowline`",
+    label = "needs the feature `skills`",
+    note = "in Cargo.toml: `bowline = {{ version = \"0.1\", features = [\"skills\"] }}`"
+)]
+pub trait SkillsFeature<'f> {
+    /// The type that the method returns when the feature is on.
+    type Server;
+}
+
+#[cfg(not(feature = "skills"))]
+impl crate::Server {
+    /// Offers skills. Needs the feature `skills`, which is off, so a call does not compile.
+    pub fn skills<'f, T>(self, _: T) -> <Self as SkillsFeature<'f>>::Server
+    where
+        Self: SkillsFeature<'f>,
+    {
+        unreachable!("no type meets the bound")
+    }
+}
+
 /// Met by no type: the feature `tracing` is off.
 #[cfg(not(feature = "tracing"))]
 #[diagnostic::on_unimplemented(

@@ -75,6 +75,8 @@ pub struct Extension {
     settings: Object,
     methods: Vec<Arc<MethodEntry>>,
     scopes: ScopeRules,
+    /// Whether its methods are served only for clients that declare it.
+    needs_declaration: bool,
     layers: Vec<Wrap>,
     /// The first problem that a builder method found; [`Server::build`](crate::Server::build)
     /// reports it.
@@ -96,6 +98,7 @@ impl Extension {
             settings: Object::default(),
             methods: Vec::new(),
             scopes: ScopeRules::default(),
+            needs_declaration: true,
             layers: Vec::new(),
             problem: None,
         }
@@ -150,6 +153,14 @@ impl Extension {
         if let Err(reason) = self.scopes.require(scope) {
             self.note(reason);
         }
+        self
+    }
+
+    /// Serves clients that do not declare the extension, too: for extensions that only a server
+    /// declares.
+    #[must_use]
+    pub fn for_every_client(mut self) -> Self {
+        self.needs_declaration = false;
         self
     }
 

@@ -51,6 +51,7 @@
 //!
 //! * `feature`: tools, resources and prompts; `feature/run.rs` runs a call.
 //! * `extension`: methods outside of the specification that a program adds.
+//! * `skills`: folders of skills, as resources and an extension.
 //! * `task`: calls that go on after their first answer.
 //! * `call`: one call, as extractors see it.
 //! * `handler`: functions as handlers.
@@ -95,6 +96,8 @@ pub mod extract;
 mod feature;
 mod handler;
 pub mod respond;
+#[cfg(feature = "skills")]
+mod skills;
 mod task;
 mod tool_response;
 
@@ -113,6 +116,8 @@ mod uri;
 
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::request::{Access, Claims, Owner};
+#[cfg(feature = "skills")]
+pub use bowline_skills::{SkillError, SkillLimits, Skills};
 pub use call::Call;
 pub use error::{BoxError, Error, HandlerError, Result};
 pub use extension::Extension;

@@ -47,6 +47,18 @@ use crate::states::States;
 #[derive(Clone, Debug)]
 pub struct Registry(Arc<Inner>);
 
+/// A registry, if its server still exists.
+#[cfg(feature = "skills")]
+#[derive(Debug)]
+pub(crate) struct WeakRegistry(std::sync::Weak<Inner>);
+
+#[cfg(feature = "skills")]
+impl WeakRegistry {
+    pub(crate) fn upgrade(&self) -> Option<Registry> {
+        self.0.upgrade().map(Registry)
+    }
+}
+
 #[derive(Debug)]
 struct Inner {
     sets: Sets,
@@ -114,6 +126,11 @@ impl Registry {
         }
         fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
         fork
+    }
+
+    #[cfg(feature = "skills")]
+    pub(crate) fn downgrade(&self) -> WeakRegistry {
+        WeakRegistry(Arc::downgrade(&self.0))
     }
 
     /// Removes a tool; `false` if there is none of that name. Calls that run go on.

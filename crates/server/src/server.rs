@@ -35,6 +35,8 @@ mod build;
 mod extensions;
 mod offer;
 mod session;
+#[cfg(feature = "skills")]
+mod skills;
 mod tasks;
 
 pub use build::BuildError;
@@ -84,6 +86,8 @@ struct Inner {
     task_limits: TaskLimits,
     store: Option<Arc<dyn Backend>>,
     extensions: Extensions,
+    #[cfg(feature = "skills")]
+    skills: Option<bowline_skills::Skills>,
     registry: Registry,
     /// The first problem that a builder method found; [`Server::build`] reports it.
     problem: Option<BuildError>,
@@ -114,6 +118,8 @@ impl Server {
             task_limits: TaskLimits::default(),
             store: None,
             extensions: Extensions::default(),
+            #[cfg(feature = "skills")]
+            skills: None,
             registry: Registry::new(),
             problem: None,
             built: OnceLock::new(),
@@ -272,6 +278,8 @@ impl Inner {
             task_limits: self.task_limits.clone(),
             store: self.store.clone(),
             extensions: self.extensions.clone(),
+            #[cfg(feature = "skills")]
+            skills: self.skills.clone(),
             registry: self.registry.fork(),
             problem: self.problem.clone(),
             built: OnceLock::new(),
@@ -284,6 +292,9 @@ impl Inner {
         }
         self.registry.bind(&self.states)?;
         self.roots_changed.iter().try_for_each(|handler| handler.check(&self.states))?;
+        #[cfg(feature = "skills")]
+        let extensions = self.extensions_with_skills().build(&self.states)?;
+        #[cfg(not(feature = "skills"))]
         let extensions = self.extensions.build(&self.states)?;
         let shared = Arc::new(ServerShared {
             states: self.states.clone(),

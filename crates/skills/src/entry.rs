@@ -3,9 +3,11 @@
 //! Reading is lenient, because one bad entry should not cost the whole list: what is wrong with an
 //! entry is found by [`Skill::check`](crate::Skill::check), before the skill is used.
 
+use bowline_types::cache::CacheHint;
 use bowline_types::id::Cursor;
 use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
+use bowline_types::page::PagedResult;
 use bowline_types::resource::ResourceDefinition;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -161,6 +163,12 @@ pub struct ListSkillsResult {
     /// The cursor of the next page. `None` on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
+    /// How long the page is fresh, in milliseconds (since 2026-07-28).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// Which callers may get the stored page, `public` or `private` (since 2026-07-28).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<String>,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
@@ -169,7 +177,23 @@ pub struct ListSkillsResult {
 impl ListSkillsResult {
     /// A page, and the cursor of the next one if there is one.
     pub fn new(skills: Vec<Skill>, next_cursor: Option<Cursor>) -> Self {
-        Self { skills, next_cursor, meta: Meta::new() }
+        Self { skills, next_cursor, ttl_ms: None, cache_scope: None, meta: Meta::new() }
+    }
+
+    /// Sets how long, and for which callers, the page may be stored.
+    #[must_use]
+    pub fn with_cache(mut self, hint: CacheHint) -> Self {
+        self.ttl_ms = Some(hint.ttl_ms());
+        self.cache_scope = Some(hint.scope.as_str().to_owned());
+        self
+    }
+}
+
+impl PagedResult for ListSkillsResult {
+    type Item = Skill;
+
+    fn into_parts(self) -> (Vec<Skill>, Option<Cursor>) {
+        (self.skills, self.next_cursor)
     }
 }
 
@@ -190,10 +214,17 @@ impl GetSkillParams {
 
 /// The result of `skills/get`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GetSkillResult {
     /// The entry of the skill.
     pub skill: Skill,
+    /// How long the entry is fresh, in milliseconds (since 2026-07-28).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// Which callers may get the stored entry, `public` or `private` (since 2026-07-28).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<String>,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
@@ -202,7 +233,15 @@ pub struct GetSkillResult {
 impl GetSkillResult {
     /// The entry of a skill.
     pub fn new(skill: Skill) -> Self {
-        Self { skill, meta: Meta::new() }
+        Self { skill, ttl_ms: None, cache_scope: None, meta: Meta::new() }
+    }
+
+    /// Sets how long, and for which callers, the entry may be stored.
+    #[must_use]
+    pub fn with_cache(mut self, hint: CacheHint) -> Self {
+        self.ttl_ms = Some(hint.ttl_ms());
+        self.cache_scope = Some(hint.scope.as_str().to_owned());
+        self
     }
 }
 
@@ -243,6 +282,14 @@ impl ReadDirectoryResult {
     /// A page, and the cursor of the next one if there is one.
     pub fn new(resources: Vec<ResourceDefinition>, next_cursor: Option<Cursor>) -> Self {
         Self { resources, next_cursor, meta: Meta::new() }
+    }
+}
+
+impl PagedResult for ReadDirectoryResult {
+    type Item = ResourceDefinition;
+
+    fn into_parts(self) -> (Vec<ResourceDefinition>, Option<Cursor>) {
+        (self.resources, self.next_cursor)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -30,9 +31,12 @@ use crate::limits::SkillLimits;
 ///         └── SKILL.md
 /// ```
 #[derive(Clone)]
-pub struct Skills(Arc<Inner>);
+pub struct Skills {
+    shared: Arc<Shared>,
+    ttl: Duration,
+}
 
-struct Inner {
+struct Shared {
     source: Source,
     limits: SkillLimits,
     current: RwLock<Arc<Catalogue>>,
@@ -100,12 +104,26 @@ impl Skills {
 
     fn of(source: Source, limits: SkillLimits, catalogue: Catalogue) -> Self {
         let current = RwLock::new(Arc::new(catalogue));
-        Self(Arc::new(Inner { source, limits, current, listeners: Mutex::default() }))
+        let shared = Shared { source, limits, current, listeners: Mutex::default() };
+        Self { shared: Arc::new(shared), ttl: Duration::ZERO }
+    }
+
+    /// Sets how long clients may keep lists, entries and files (2026-07-28). By default they may
+    /// not: they ask again each time. Nothing announces to them that a list of skills has changed.
+    #[must_use]
+    pub fn ttl(mut self, duration: Duration) -> Self {
+        self.ttl = duration;
+        self
+    }
+
+    /// How long clients may keep lists, entries and files.
+    pub fn fresh_for(&self) -> Duration {
+        self.ttl
     }
 
     /// The skills as of now.
     pub fn current(&self) -> Arc<Catalogue> {
-        self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Reads the folder again. From then on clients get the new skills, and clients that asked for
@@ -115,11 +133,11 @@ impl Skills {
     ///
     /// As [`dir`](Self::dir). Then clients still get the old skills.
     pub fn reload(&self) -> Result<(), SkillError> {
-        let Source::Folder(folder) = &self.0.source else { return Ok(()) };
+        let Source::Folder(folder) = &self.shared.source else { return Ok(()) };
         // Taken first, so that of two reloads the later one wins.
         let mut listeners = self.listeners();
-        let new = Arc::new(read(folder, &self.0.limits)?);
-        let mut current = self.0.current.write().unwrap_or_else(PoisonError::into_inner);
+        let new = Arc::new(read(folder, &self.shared.limits)?);
+        let mut current = self.shared.current.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::replace(&mut *current, new.clone());
         drop(current);
         listeners.retain(|listener| listener(&old, &new));
@@ -136,7 +154,7 @@ impl Skills {
     }
 
     fn listeners(&self) -> MutexGuard<'_, Vec<Listener>> {
-        self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -28,10 +28,14 @@ const ROWS: &[Row] = &[
     Row { name: "http", uses: &["auth", "proto", "store", "transport", "types"], strict: false },
     Row {
         name: "server",
-        uses: &["auth", "http", "proto", "transport", "types", "store"],
+        uses: &["auth", "http", "proto", "skills", "transport", "types", "store"],
         strict: false,
     },
-    Row { name: "client", uses: &["auth", "http", "proto", "transport", "types"], strict: false },
+    Row {
+        name: "client",
+        uses: &["auth", "http", "proto", "skills", "transport", "types"],
+        strict: false,
+    },
     Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",
@@ -42,6 +46,7 @@ const ROWS: &[Row] = &[
             "transport",
             "store",
             "store-sqlite",
+            "skills",
             "http",
             "server",
             "client",

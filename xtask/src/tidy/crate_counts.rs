@@ -23,6 +23,7 @@ const ROWS: &[(&str, usize, Option<&str>)] = &[
     ("http,macros,auth-server", 85, None),
     ("http-client", 72, Some("bowline-auth")),
     ("auth-client", 73, None),
+    ("server,macros,skills", 52, Some("bowline-auth")),
 ];
 
 /// Features, and a sentence of a document about them. `N` stands for the number of crates.

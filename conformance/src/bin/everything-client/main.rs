@@ -9,7 +9,7 @@ mod login;
 use std::env;
 use std::error::Error;
 
-use bowline::client::{Answer, Client, Question};
+use bowline::client::{Answer, Client, Question, SkillMismatch};
 use bowline::types::elicitation::schema::FormSchema;
 use bowline::types::revision::Revision;
 use serde::Deserialize;
@@ -73,6 +73,14 @@ async fn play(client: &Client, scenario: &str) -> Outcome {
             client.tools().all().await?;
             client.call("valid_tool", json!({ "region": "us-west1" })).await?;
         }
+        "sep-2640-client-no-prefetch" => {
+            client.skills().all().await?;
+        }
+        "sep-2640-client-verify-digest" => refuse(client, SkillMismatch::is_digest).await?,
+        "sep-2640-client-verify-size" => refuse(client, SkillMismatch::is_size).await?,
+        "sep-2640-client-verify-frontmatter" => {
+            refuse(client, SkillMismatch::is_frontmatter).await?;
+        }
         "json-schema-2020-12-preservation" => echo_schema(client).await?,
         scenario if scenario.starts_with("auth/") => call(client, &["test-tool"]).await?,
         // The other scenarios test the connection, and list every feature.
@@ -91,6 +99,19 @@ async fn call(client: &Client, tools: &[&str]) -> Outcome {
         client.call(*tool, json!({})).await?;
     }
     Ok(())
+}
+
+/// Loads the skill of the server and one of its files, which must fail for this reason.
+async fn refuse(client: &Client, is_reason: fn(&SkillMismatch) -> bool) -> Outcome {
+    let skills = client.skills().all().await?;
+    let used = async {
+        let loaded = client.load_skill(skills.first().ok_or("there is no skill")?).await?;
+        loaded.read("references/FORMS.md").await?;
+        Ok::<_, Box<dyn Error>>(())
+    };
+    let Err(error) = used.await else { return Err("the skill was used".into()) };
+    let mismatch = error.downcast_ref().and_then(bowline::client::Error::skill_mismatch);
+    if mismatch.is_some_and(is_reason) { Ok(()) } else { Err(error) }
 }
 
 /// Uses every tool, resource and prompt of the server.

@@ -26,6 +26,8 @@ mod restart;
 mod roots;
 mod rounds;
 mod sampling;
+#[cfg(feature = "skills")]
+mod skills;
 mod subscribe;
 mod subscribe_legacy;
 mod tasks;

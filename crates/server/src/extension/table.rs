@@ -99,8 +99,12 @@ impl ExtensionTable for Table {
     ) -> Option<BoxFuture<'static, Response>> {
         let target = self.methods.get(&request.parts.method)?;
         let extension = self.extensions.get(target.extension)?;
-        let refusal = is_declared(&extension.identifier, &request.parts)
-            .and_then(|()| extension.scopes.check(&request.parts, || target.label()));
+        let declared = match extension.needs_declaration {
+            true => is_declared(&extension.identifier, &request.parts),
+            false => Ok(()),
+        };
+        let refusal =
+            declared.and_then(|()| extension.scopes.check(&request.parts, || target.label()));
         Some(match refusal {
             Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
             Ok(()) => Box::pin(invoke(&target.entry, target.route.as_ref(), request, shared)),

@@ -26,6 +26,8 @@ mod rounds;
 mod sampling;
 mod scopes;
 mod served;
+#[cfg(feature = "skills")]
+mod skills;
 mod task_news;
 mod tasks;
 mod templates;

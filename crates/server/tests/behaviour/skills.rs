@@ -1,0 +1,249 @@
+//! Skills of a server: listed, read as resources, reloaded.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bowline_server::{Extension, Resource, Server, SkillLimits, Skills};
+use bowline_types::error::{ErrorObject, code};
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde_json::{Value, json};
+
+use crate::peer::{BOTH, EVERY, Peer};
+
+fn manifest(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: About {name}\n---\n\nText\n")
+}
+
+fn skills() -> Skills {
+    Skills::files([
+        ("pdf/SKILL.md", manifest("pdf")),
+        ("pdf/references/my forms.md", "Forms".to_owned()),
+        ("pdf/references/deep/a.md", "A".to_owned()),
+        ("acme/refunds/SKILL.md", manifest("refunds")),
+    ])
+    .unwrap()
+}
+
+fn server() -> Server {
+    Server::new("manners", "1").skills(skills())
+}
+
+async fn ask(peer: &Peer, method: &str, params: Value) -> Result<Value, ErrorObject> {
+    peer.ask(Method::named(method).unwrap(), params).await
+}
+
+async fn refused(peer: &Peer, method: &str, params: Value) -> String {
+    let error = ask(peer, method, params).await.unwrap_err();
+    assert_eq!(error.code, code::INVALID_PARAMS, "{error}");
+    error.message.to_string()
+}
+
+fn uris(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|item| item["uri"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_extension_and_resources_are_declared_in_every_revision() {
+    for revision in EVERY {
+        let peer = Peer::new(&server(), revision);
+        let declared = peer.ask(Method::ServerDiscover, json!({})).await.unwrap();
+        let capabilities = &declared["capabilities"];
+        let expected = json!({ "io.modelcontextprotocol/skills": { "directoryRead": true } });
+        assert_eq!(capabilities["extensions"], expected, "{revision}");
+        assert!(capabilities["resources"].is_object());
+    }
+}
+
+#[tokio::test]
+async fn clients_that_did_not_declare_the_extension_list_skills_with_all_files() {
+    for revision in EVERY {
+        let peer = Peer::new(&server(), revision);
+        let result = ask(&peer, "skills/list", json!({})).await.unwrap();
+        assert_eq!(
+            uris(&result["skills"]),
+            ["skill://acme/refunds/SKILL.md", "skill://pdf/SKILL.md"]
+        );
+        let pdf = &result["skills"][1];
+        let expected = json!({ "name": "pdf", "description": "About pdf" });
+        assert_eq!(pdf["frontmatter"], expected);
+        let forms = &pdf["resources"][2];
+        assert_eq!(forms["uri"], "skill://pdf/references/my%20forms.md");
+        assert_eq!(forms["size"], 5);
+        let digest = "sha256:858451263b1b9b4125fd9fb9a40f5959543162e04a14aec2712a45882f2d6e54";
+        assert_eq!(forms["digest"], digest);
+        let one = ask(&peer, "skills/get", json!({ "uri": pdf["uri"] })).await.unwrap();
+        assert_eq!(one["skill"], *pdf);
+        assert_eq!(one.get("nextCursor"), None);
+    }
+}
+
+#[tokio::test]
+async fn caching_hints_are_sent_since_they_exist() {
+    let server = Server::new("a", "1").skills(skills().ttl(Duration::from_secs(60)));
+    for (method, params) in
+        [("skills/list", json!({})), ("skills/get", json!({ "uri": "skill://pdf/SKILL.md" }))]
+    {
+        let modern =
+            ask(&Peer::new(&server, Revision::LATEST), method, params.clone()).await.unwrap();
+        assert_eq!((&modern["ttlMs"], &modern["cacheScope"]), (&json!(60_000), &json!("public")));
+        let legacy =
+            ask(&Peer::new(&server, Revision::LATEST_LEGACY), method, params).await.unwrap();
+        assert_eq!((legacy.get("ttlMs"), legacy.get("cacheScope")), (None, None));
+    }
+    let peer = Peer::new(&server, Revision::LATEST);
+    let request = peer.request(Method::ResourcesRead, &json!({ "uri": "skill://pdf/SKILL.md" }));
+    assert_eq!(peer.send(request).await.unwrap().cache().ttl_ms(), 60_000);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_refused_and_named() {
+    for revision in BOTH {
+        let peer = Peer::new(&server(), revision);
+        for uri in ["skill://x/SKILL.md", "skill://pdf", "skill://pdf/references/deep/a.md", ""] {
+            let message = refused(&peer, "skills/get", json!({ "uri": uri })).await;
+            assert_eq!(message, format!("no skill is served at `{uri}`"));
+        }
+        assert!(refused(&peer, "skills/get", json!({})).await.contains("uri"));
+        for uri in ["skill://x", "skill://pdf/", "skill://"] {
+            let message = refused(&peer, "resources/directory/read", json!({ "uri": uri })).await;
+            assert_eq!(message, format!("no directory is served at `{uri}`"));
+        }
+        let file = json!({ "uri": "skill://pdf/SKILL.md" });
+        let message = refused(&peer, "resources/directory/read", file).await;
+        assert!(message.ends_with("is a file; read it with `resources/read`"), "{message}");
+        for uri in ["skill://pdf/x.md", "skill://pdf/../acme/refunds/SKILL.md", "skill://pdf"] {
+            let error = peer.read(uri).await.unwrap_err();
+            assert_eq!(error.data.unwrap().as_str(), json!({ "uri": uri }).to_string());
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_are_read_as_resources_and_the_list_has_manifests_only() {
+    for revision in BOTH {
+        let peer = Peer::new(&server(), revision);
+        let listed = peer.ask(Method::ResourcesList, json!({})).await.unwrap();
+        let listed = &listed["resources"];
+        assert_eq!(uris(listed), ["skill://acme/refunds/SKILL.md", "skill://pdf/SKILL.md"]);
+        assert_eq!(listed[1]["name"], "pdf");
+        assert_eq!(listed[1]["description"], "About pdf");
+        assert_eq!(listed[1]["mimeType"], "text/markdown");
+        assert_eq!(listed[1]["size"], manifest("pdf").len());
+        assert_eq!(peer.read_text("skill://pdf/SKILL.md").await, manifest("pdf"));
+        let forms = peer.read("skill://pdf/references/my%20forms.md").await.unwrap();
+        assert_eq!(
+            (&forms[0]["text"], &forms[0]["mimeType"]),
+            (&json!("Forms"), &json!("text/markdown"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn directories_list_their_children_page_by_page() {
+    let server = server().page_size(1);
+    let peer = Peer::new(&server, Revision::LATEST);
+    let mut seen = Vec::new();
+    let mut params = json!({ "uri": "skill://pdf/references" });
+    loop {
+        let page = ask(&peer, "resources/directory/read", params.clone()).await.unwrap();
+        let [child] = &page["resources"].as_array().unwrap()[..] else { panic!("{page}") };
+        seen.push(format!("{} {}", child["name"], child["mimeType"]));
+        match page.get("nextCursor") {
+            Some(cursor) => params["cursor"] = cursor.clone(),
+            None => break,
+        }
+    }
+    assert_eq!(seen, [r#""deep" "inode/directory""#, r#""my forms.md" "text/markdown""#]);
+}
+
+#[tokio::test]
+async fn skills_are_listed_page_by_page_and_a_strange_cursor_is_refused() {
+    let server = server().page_size(1);
+    let peer = Peer::new(&server, Revision::LATEST);
+    let first = ask(&peer, "skills/list", json!({})).await.unwrap();
+    assert_eq!(uris(&first["skills"]), ["skill://acme/refunds/SKILL.md"]);
+    let params = json!({ "cursor": first["nextCursor"] });
+    let second = ask(&peer, "skills/list", params).await.unwrap();
+    assert_eq!(uris(&second["skills"]), ["skill://pdf/SKILL.md"]);
+    assert_eq!(second.get("nextCursor"), None);
+    for cursor in ["", "x", "c29tZXRoaW5n", "===="] {
+        let message = refused(&peer, "skills/list", json!({ "cursor": cursor })).await;
+        assert!(message.starts_with("`params.cursor`: this list did not give it"), "{message}");
+        let params = json!({ "uri": "skill://pdf", "cursor": cursor });
+        refused(&peer, "resources/directory/read", params).await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_large_skills_is_bounded_in_bytes() {
+    let names: Vec<_> = (10..30).map(|number| format!("s{number}")).collect();
+    let files = names.iter().flat_map(|name| {
+        let others =
+            (0..511).map(move |it| (format!("{name}/{}/{it}", "x".repeat(200)), String::new()));
+        others.chain([(format!("{name}/SKILL.md"), manifest(name))])
+    });
+    let server = Server::new("large", "1").skills(Skills::files(files).unwrap());
+    let peer = Peer::new(&server, Revision::LATEST);
+    let mut params = json!({});
+    let mut seen = 0;
+    loop {
+        let page = ask(&peer, "skills/list", params).await.unwrap();
+        assert!(page.to_string().len() < 1_200_000);
+        seen += page["skills"].as_array().unwrap().len();
+        let Some(cursor) = page.get("nextCursor") else { break };
+        params = json!({ "cursor": cursor });
+    }
+    assert_eq!(seen, names.len());
+}
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let file = folder.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+}
+
+#[tokio::test]
+async fn a_reload_changes_what_clients_get_and_notifies_them() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "pdf/SKILL.md", &manifest("pdf"));
+    write(folder.path(), "xls/SKILL.md", &manifest("xls"));
+    let skills = Skills::dir(folder.path()).unwrap();
+    let server = Server::new("a", "1").skills(skills.clone());
+    // A copy of the server is reloaded, too.
+    let copy = server.clone().title("Copy");
+    for server in [&server, &copy] {
+        let peer = Peer::new(server, Revision::LATEST);
+        assert_eq!(peer.read_text("skill://pdf/SKILL.md").await, manifest("pdf"));
+    }
+
+    let longer = manifest("pdf") + "More\n";
+    write(folder.path(), "pdf/SKILL.md", &longer);
+    write(folder.path(), "pdf/a.md", "A");
+    std::fs::remove_dir_all(folder.path().join("xls")).unwrap();
+    skills.reload().unwrap();
+    for server in [&server, &copy] {
+        let peer = Peer::new(server, Revision::LATEST);
+        assert_eq!(peer.read_text("skill://pdf/SKILL.md").await, longer);
+        assert_eq!(peer.read_text("skill://pdf/a.md").await, "A");
+        let listed = peer.ask(Method::ResourcesList, json!({})).await.unwrap();
+        assert_eq!(uris(&listed["resources"]), ["skill://pdf/SKILL.md"]);
+        assert_eq!(listed["resources"][0]["size"], longer.len());
+        assert!(peer.read("skill://xls/SKILL.md").await.is_err());
+        let skills = ask(&peer, "skills/list", json!({})).await.unwrap();
+        assert_eq!(skills["skills"][0]["resources"].as_array().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn skills_are_offered_once_and_do_not_take_the_uris_of_others() {
+    let error = |server: Server| server.build().unwrap_err().to_string();
+    let twice = server().skills(skills());
+    assert_eq!(error(twice), "`.skills(..)` was called twice; put all skills into one folder");
+    let taken = server().resource(Resource::new("skill://pdf/SKILL.md", || async { "" }));
+    assert_eq!(error(taken), "two resources have the URI `skill://pdf/SKILL.md`");
+    let extension = Extension::new("io.modelcontextprotocol/skills");
+    let declared = server().extension(extension);
+    assert!(error(declared).contains("`io.modelcontextprotocol/skills` was added twice"));
+    assert_eq!(SkillLimits::default().files, 512);
+}
