@@ -14,6 +14,7 @@
 //! | `resources_and_prompts` | resources, templates, completion, prompts |
 //! | `progress` | progress; cancellation needs no code |
 //! | `tasks` | a slow tool as a task, for clients that have tasks |
+//! | `task_client` | a client that does something else while a task runs |
 //! | `ask_the_user` | questions, the same code in both eras |
 //! | `client` | starts any server and calls one of its tools |
 //! | `login` | a client that logs in with the user's browser, and keeps its tokens |

@@ -45,6 +45,7 @@ examples! {
     protected_server,
     resources_and_prompts,
     state_and_layers,
+    task_client,
     tasks,
     tested_server,
     tour,
@@ -289,7 +290,6 @@ mod works {
         }
     }
 
-    /// Our client has no tasks yet, so it gets the result as usual.
     pub(super) async fn tasks() {
         for revision in BOTH {
             let client = start("tasks", revision).await;
@@ -358,6 +358,14 @@ mod works {
         assert_eq!(said, "1 a\nprocessed 1 files\n");
         let said = run("client", &["deploy", r#"{"env":"prod"}"#, &path(&deploy)]).await;
         assert!(said.starts_with("it asks: Deploy to prod?\n"), "{said}");
+    }
+
+    pub(super) async fn task_client() {
+        let server = program("tasks");
+        let arguments = ["slow", r#"{"steps":2}"#, server.to_str().unwrap()];
+        let said = run("task_client", &arguments).await;
+        assert!(said.starts_with("started ") && said.contains("\nstep "), "{said}");
+        assert!(said.ends_with("\ndone\n"), "{said}");
     }
 
     /// The user opens the page that the program prints.

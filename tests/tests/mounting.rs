@@ -5,10 +5,12 @@ use bowline::transport::duplex::duplex;
 use bowline::types::completion::Reference;
 use bowline::types::revision::Revision;
 use bowline::{
-    Ask, Client, Progress, Resource, Server, Tool, prompt, prompts, starting_with, tool, tools,
+    Ask, Client, Progress, Resource, Server, TaskSupport, Tool, prompt, prompts, starting_with,
+    tool, tools,
 };
 use bowline_testing::Harness;
 use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Deploy the thing
 #[tool]
@@ -141,6 +143,44 @@ async fn dropping_a_call_cancels_it_behind_a_mounted_client(t: Harness) {
             _ = begun => {}
         }
         assert!(dropped.await.is_err(), "the tool was dropped");
+    }
+}
+
+/// A server whose tools run only as tasks, and the news of the one that never ends.
+fn far_with_tasks() -> (Server, UnboundedReceiver<&'static str>) {
+    struct Dropped(UnboundedSender<&'static str>);
+
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            // At the end of the test the receiver may be gone.
+            _ = self.0.send("dropped");
+        }
+    }
+
+    let (sender, events) = unbounded_channel();
+    let wait = move || {
+        let dropped = Dropped(sender.clone());
+        async move {
+            dropped.0.send("begun").unwrap();
+            std::future::pending::<()>().await;
+        }
+    };
+    let wait = Tool::new("wait", wait).task(TaskSupport::Required);
+    let work = Tool::new("work", || async { "done" }).task(TaskSupport::Required);
+    (Server::new("far", "1.0.0").tool(work).tool(wait), events)
+}
+
+#[bowline::test(every_revision)]
+async fn a_task_behind_a_mounted_client_is_awaited_and_cancelled_there(t: Harness) {
+    for revision in BOTH {
+        let (far, mut events) = far_with_tasks();
+        let client = t.connect(hub(&far, revision).await).await;
+        assert_eq!(client.call("far__work", ()).await.unwrap().text(), "done");
+        tokio::select! {
+            outcome = client.call("far__wait", ()).into_future() => panic!("{outcome:?}"),
+            event = events.recv() => assert_eq!(event, Some("begun")),
+        }
+        assert_eq!(events.recv().await, Some("dropped"));
     }
 }
 

@@ -21,6 +21,7 @@ mod prompts;
 mod resources;
 mod roots;
 mod sampling;
+mod tasks;
 mod time;
 mod tools;
 mod urls;

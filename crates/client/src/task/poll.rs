@@ -13,11 +13,13 @@ use std::time::Duration;
 
 use bowline_proto::client::{CallAnswer, CallError, CallRequest};
 use bowline_proto::limits::Limits;
+use bowline_proto::request::ReportedChange;
 use bowline_proto::transmit::FailureKind;
-use bowline_transport::connect::PendingCall;
+use bowline_transport::connect::{CallObserver, PendingCall};
 use bowline_types::ext::tasks::{GetTask, Task, TaskIdParams};
 use bowline_types::json::RawJson;
 use bowline_types::rpc::Rpc;
+use bowline_types::subscription::{Listen, ListenParams, SubscriptionFilter};
 use bowline_types::text::excerpt;
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
@@ -42,7 +44,10 @@ impl TaskWaiter for Application {
             let mut poll = TaskPoll::new(&self, wait);
             match has_core_tasks {
                 true => poll.legacy().await,
-                false => poll.modern().await,
+                false => {
+                    let _listening = listen(&self, &poll.wait);
+                    poll.modern().await
+                }
             }
         })
     }
@@ -180,6 +185,31 @@ impl<'a> TaskPoll<'a> {
 
     fn task(&self) -> &Task {
         &self.wait.task
+    }
+}
+
+/// Asks the server to report changes of the task. A server that does not is polled only, so how the
+/// subscription ends does not matter. It ends when it is dropped.
+fn listen(application: &Arc<Application>, wait: &TaskWait) -> PendingCall {
+    let filter = SubscriptionFilter::new().with_task(&wait.task.task_id);
+    let request = call::request::<Listen>(&ListenParams::new(filter));
+    let (application, id) = (application.clone(), wait.task.task_id.clone());
+    wait.link.call(request, Some(Box::new(Acknowledgement { application, id })))
+}
+
+/// Hears that the server reports changes of a task from now on.
+struct Acknowledgement {
+    application: Arc<Application>,
+    id: String,
+}
+
+impl CallObserver for Acknowledgement {
+    /// Changes before the acknowledgement were not reported, so the client asks for the state once.
+    fn change(&mut self, change: ReportedChange) {
+        if matches!(change, ReportedChange::Acknowledged(filter) if filter.task_ids.contains(&self.id))
+        {
+            self.application.task_hints().changed(&self.id);
+        }
     }
 }
 

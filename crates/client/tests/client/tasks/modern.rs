@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bowline_client::{Client, ClientBuilder, Question};
-use futures_util::poll;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -16,8 +15,15 @@ async fn met(builder: ClientBuilder) -> (Client, Peer) {
     modern_with(builder, &json!({ "tools": {}, "extensions": extension })).await
 }
 
-/// Answers a call with a task.
+/// Answers a call with a task, and reports no changes of it.
 async fn create(peer: &mut Peer, call: &Request, id: &str) {
+    create_only(peer, call, id).await;
+    let listen = peer.request("subscriptions/listen").await;
+    assert_eq!(listen.params["notifications"], json!({ "taskIds": [id] }));
+    peer.refuse(&listen, -32601, "not here").await;
+}
+
+async fn create_only(peer: &mut Peer, call: &Request, id: &str) {
     peer.answer(call, &task(id, "working", json!({ "resultType": "task" })).to_string()).await;
 }
 
@@ -105,7 +111,7 @@ async fn only_a_tool_call_may_become_a_task() {
     let call = client.prompt("greet");
     let serve = async {
         let request = peer.request("prompts/get").await;
-        create(&mut peer, &request, "a").await;
+        create_only(&mut peer, &request, "a").await;
     };
     let error = tokio::join!(call.into_future(), serve).0.unwrap_err();
     let expected = "calling `greet`: the server's answer is invalid: \
@@ -122,10 +128,12 @@ async fn a_task_that_had_ended_when_it_was_created_is_fetched_at_once() {
         let created = task("a", "completed", json!({ "resultType": "task" }));
         peer.answer(&request, &created.to_string()).await;
         let begun = Instant::now();
+        peer.request("subscriptions/listen").await;
         describe(&mut peer, "completed", json!({ "result": done("built") })).await;
         assert_eq!(begun.elapsed(), Duration::ZERO);
     };
     assert_eq!(tokio::join!(call, serve).0.unwrap().text(), "built");
+    peer.notification("notifications/cancelled").await;
 }
 
 // spec: XTASK-21, XTASK-22, XTASK-24, XTASK-27
@@ -332,10 +340,14 @@ async fn a_server_that_is_silent_about_a_task_stays_within_the_time_out() {
 async fn a_call_that_is_dropped_cancels_its_task() {
     let (client, mut peer) = met(builder()).await;
     let (mut call, request) = begin_call(&client, &mut peer).await;
-    create(&mut peer, &request, "a").await;
-    tokio::task::yield_now().await;
-    assert!(poll!(&mut call).is_pending());
+    create_only(&mut peer, &request, "a").await;
+    let listen = tokio::select! {
+        _ = &mut call => panic!("it ended"),
+        listen = peer.request("subscriptions/listen") => listen,
+    };
     drop(call);
+    let cancelled = peer.notification("notifications/cancelled").await;
+    assert_eq!(cancelled["requestId"], listen.id, "not the call");
     assert_eq!(peer.request("tasks/cancel").await.params["taskId"], "a");
     peer.gets_nothing().await;
 }
@@ -346,7 +358,7 @@ async fn a_task_whose_call_was_dropped_before_its_answer_is_cancelled_too() {
     let (call, request) = begin_call(&client, &mut peer).await;
     drop(call);
     peer.notification("notifications/cancelled").await;
-    create(&mut peer, &request, "a").await;
+    create_only(&mut peer, &request, "a").await;
     assert_eq!(peer.request("tasks/cancel").await.params["taskId"], "a");
 }
 
@@ -391,4 +403,27 @@ async fn a_notification_makes_the_client_ask_at_once_and_is_not_believed() {
         assert_eq!(begun.elapsed(), Duration::from_millis(600));
     };
     assert_eq!(tokio::join!(call, serve).0.unwrap().text(), "truth");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_reports_changes_is_asked_at_once() {
+    let (client, mut peer) = met(builder()).await;
+    let (call, request) = begin_call(&client, &mut peer).await;
+    let serve = async {
+        create_only(&mut peer, &request, "a").await;
+        let begun = Instant::now();
+        let listen = peer.request("subscriptions/listen").await;
+        let meta = json!({ "io.modelcontextprotocol/subscriptionId": listen.id });
+        let acknowledged = json!({ "_meta": meta, "notifications": { "taskIds": ["a"] } });
+        peer.notify("notifications/subscriptions/acknowledged", &acknowledged).await;
+        describe(&mut peer, "working", json!({ "pollIntervalMs": 60_000 })).await;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        peer.notify("notifications/tasks", &task("a", "completed", json!({ "_meta": meta }))).await;
+        describe(&mut peer, "completed", json!({ "result": done("built") })).await;
+        assert_eq!(begun.elapsed(), Duration::from_secs(5));
+        let cancelled = peer.notification("notifications/cancelled").await;
+        assert_eq!(cancelled["requestId"], listen.id);
+    };
+    assert_eq!(tokio::join!(call, serve).0.unwrap().text(), "built");
+    peer.gets_nothing().await;
 }
