@@ -1,4 +1,4 @@
-//! Tools that run as tasks: a client that calls them waits, in every revision.
+//! Tools that run as tasks, in virtual time: a client that calls them waits, in every revision.
 
 use std::time::Duration;
 
