@@ -69,6 +69,8 @@ pub(crate) enum Input {
     Returned(Secret<String>),
     /// The user gave up.
     Abandoned,
+    /// The browser did not come back in time.
+    Late,
     Saved,
 }
 
@@ -113,7 +115,7 @@ enum Stage {
     Provider(ServerSearch, Box<Found>),
     Exchange(Box<Found>),
     Redeem(Box<Redeeming>),
-    /// The server does not know the client that registered there. The record is saved without it.
+    /// The record is saved without the registration.
     Forget(Error),
     Keep,
     Ended,
@@ -200,7 +202,12 @@ impl Flow {
             (Stage::Visit(pending), Input::Returned(query)) => {
                 self.returned(pending, &query, moment)
             }
-            (Stage::Visit(_), Input::Abandoned) => Err(Error::visit("the user gave up the login")),
+            (Stage::Visit(pending), Input::Abandoned) => {
+                self.unvisited(*pending, Error::visit("the user gave up the login"))
+            }
+            (Stage::Visit(pending), Input::Late) => {
+                self.unvisited(*pending, Error::visit("the user did not finish the login in time"))
+            }
             (Stage::Provider(mut search, found), Input::Fetched(answer)) => {
                 let step = search.read(answer)?;
                 self.provider(search, found, step, moment)
@@ -387,16 +394,21 @@ impl Flow {
         if !redeeming.is_registered() {
             return Err(refusal.into_error("the client"));
         }
-        let Found { target, server, known, .. } = *redeeming.found;
+        let error = refusal.into_error("the client, which the next login registers anew");
+        Ok(self.forget(*redeeming.found, error))
+    }
+
+    /// Saves the record without its registration, and ends with an error.
+    fn forget(&mut self, found: Found, error: Error) -> Output {
+        let Found { target, server, known, .. } = found;
         let mut tokens = known.and_then(|record| record.tokens);
         if let Some(tokens) = &mut tokens {
             // It belongs to the registration.
             tokens.refresh = None;
         }
-        let record = Record { server, resource: target.resource, client: None, tokens };
-        let error = refusal.into_error("the client, which the next login registers anew");
         self.stage = Stage::Forget(error);
-        Ok(Output::Save(Box::new(record)))
+        let record = Record { server, resource: target.resource, client: None, tokens };
+        Output::Save(Box::new(record))
     }
 }
 

@@ -165,7 +165,7 @@ impl Login<'_> {
         let answer = tokio::time::timeout_at(self.deadline, self.visiting()?.answer());
         match answer.await {
             Ok(answer) => Ok(answer?.map_or(Input::Abandoned, Input::Returned)),
-            Err(_) => Err(Error::visit("the user did not finish the login in time")),
+            Err(_) => Ok(Input::Late),
         }
     }
 }

@@ -125,6 +125,23 @@ impl Flow {
         Ok(Output::Visit(page, target))
     }
 
+    /// The browser did not come back. An earlier registration is forgotten, unless a refresh token needs
+    /// it: a server that has lost the registration shows the user an error in place of its page, and
+    /// would do so at every login.
+    pub(super) fn unvisited(&mut self, pending: Pending, error: Error) -> Result<Output, Error> {
+        let Pending { found, client, .. } = pending;
+        let (earlier, tokens) = match found.known.as_deref() {
+            Some(record) => (record.client.as_ref(), record.tokens.as_ref()),
+            None => (None, None),
+        };
+        let is_earlier = earlier.is_some_and(|it| it.id == client.id) && found.registered.is_none();
+        let is_needed = tokens.is_some_and(|tokens| tokens.refresh.is_some());
+        match is_earlier && !is_needed {
+            true => Ok(self.forget(*found, error)),
+            false => Err(error),
+        }
+    }
+
     /// The browser came back. First the state, then the issuer, and only then anything else is read.
     pub(super) fn returned(
         &mut self,

@@ -1,6 +1,7 @@
 //! Getting a client id.
 
 use crate::client::plan::{Browser, Issuer};
+use crate::client::record::{Record, Tokens};
 use crate::client::world::*;
 
 const REGISTER: &str = "https://as.example/register";
@@ -189,9 +190,7 @@ fn a_registration_that_the_server_has_forgotten_is_not_used_again() {
         assert!(left.client.is_none());
         // The access token may still be good; the refresh token is of the old registration.
         let tokens = known.map(|_| ("at".to_owned(), false));
-        let show = |tokens: crate::client::record::Tokens| {
-            (tokens.access.expose().clone(), tokens.refresh.is_some())
-        };
+        let show = |tokens: Tokens| (tokens.access.expose().clone(), tokens.refresh.is_some());
         assert_eq!(left.tokens.clone().map(show), tokens);
         let mut world = World::new();
         world.known = Some(left);
@@ -203,6 +202,20 @@ fn a_registration_that_the_server_has_forgotten_is_not_used_again() {
     let played = world.play(Browser::new("app").client(AS, "pre"));
     assert!(played.refusal().ends_with("refused the client: invalid_client"));
     assert_eq!(played.lines("SAVE"), [""; 0]);
+}
+
+#[test]
+fn an_earlier_registration_whose_page_brings_nothing_is_not_used_again() {
+    let first = World::new().play(Browser::new("app")).record.unwrap();
+    let spent = Record { tokens: None, ..first.clone() };
+    for (known, is_kept) in [(None, true), (Some(first), true), (Some(spent), false)] {
+        let mut world = World::new().returns(&[]);
+        world.known = known.clone();
+        let played = world.play(Browser::new("app"));
+        assert_eq!(played.refusal(), "the user gave up the login");
+        let left = played.record.or(known).unwrap();
+        assert_eq!(left.client.is_some(), is_kept, "{left:?}");
+    }
 }
 
 #[test]
