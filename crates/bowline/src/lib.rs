@@ -358,7 +358,7 @@ pub use bowline_server::trace;
 #[doc(inline)]
 pub use {
     bowline_client as client,
-    bowline_client::{Client, Command, Question, Restart},
+    bowline_client::{Client, ClientExtension, Command, Question, Restart},
 };
 
 #[cfg(feature = "macros")]

@@ -1,5 +1,6 @@
 //! The configuration of a client before it connects.
 
+mod extensions;
 mod hooks;
 
 use std::sync::Arc;
@@ -154,6 +155,7 @@ impl<S> ClientBuilder<S> {
     where
         S: Connect<How>,
     {
+        self.handlers.extensions.check()?;
         root_list::check_all(self.handlers.roots.list.iter().flatten().cloned())?;
         let mut config = ClientConfig::new(self.info, self.handlers.capabilities())
             .with_revisions(self.revisions)

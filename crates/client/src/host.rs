@@ -20,6 +20,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Object, RawJson};
+use bowline_types::method::Method;
 use bowline_types::text::counted;
 use bowline_types::tool::{TaskSupport, ToolDefinition};
 use futures_core::future::BoxFuture;
@@ -28,6 +29,7 @@ use crate::answer::Elicitation;
 use crate::catalogue::{Catalogue, KnownTool, OutputCheck};
 use crate::consent::{Attempt, Oversight};
 use crate::error::{Error, Result};
+use crate::extension::Extensions;
 use crate::hook::Observer;
 use crate::log_level;
 use crate::root_list::{RootList, Roots};
@@ -47,6 +49,7 @@ pub(crate) struct Handlers {
     pub(crate) unchecked_output: bool,
     pub(crate) log: Option<Observer<LogMessageParams>>,
     pub(crate) odd: Option<Observer<str>>,
+    pub(crate) extensions: Extensions,
 }
 
 impl Handlers {
@@ -54,6 +57,7 @@ impl Handlers {
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         let capabilities = self.elicitation.declare(ClientCapabilities::new());
         let capabilities = self.roots.declare(self.sampling.declare(capabilities));
+        let capabilities = self.extensions.declare(capabilities);
         // Every client waits for tasks. The identifier has the form that is demanded.
         capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
     }
@@ -208,6 +212,17 @@ impl Application {
         self.handlers.oversight.attempt(|| self.server(), tool, arguments, claimed)
     }
 
+    /// Whether the client declares an extension of the application.
+    pub(crate) fn declares(&self, extension: &str) -> bool {
+        self.handlers.extensions.contains(extension)
+    }
+
+    /// Whether the server declares an extension.
+    fn is_offered(&self, extension: &str) -> bool {
+        let link = self.link.get().and_then(WeakLink::upgrade);
+        link.is_some_and(|link| link.profile().capabilities.supports_extension(extension))
+    }
+
     fn server(&self) -> ServerIdentity {
         let unmet = || ServerIdentity::unmet(self.handlers.label.clone());
         self.server.get().cloned().unwrap_or_else(unmet)
@@ -256,6 +271,13 @@ impl Host for Application {
 
     fn task_changed(&self, id: &str) {
         self.task_hints.changed(id);
+    }
+
+    fn notified(&self, method: Method, params: &RawJson) {
+        let is_offered = |extension: &str| self.is_offered(extension);
+        if let Err(what) = self.handlers.extensions.observe(method, params, is_offered) {
+            self.odd(&what);
+        }
     }
 
     fn renewed(&self) {

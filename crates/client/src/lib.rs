@@ -79,6 +79,7 @@
 //! * `resources`, `prompts`, `complete`: the calls of the other features.
 //! * `skills`: lists, loads and verifies skills.
 //! * `log_level`: sets the log level of a session.
+//! * `server_extension`: calls of methods that extensions define.
 //! * `task`: calls that the server continues as tasks.
 //!
 //! Changes:
@@ -89,6 +90,7 @@
 //! Questions of the server:
 //!
 //! * `host`: the application behind a client: its handlers, and what they know of the server.
+//! * `extension`: the extensions that the application declares, and their notifications.
 //! * `hook`: functions that the application registered.
 //! * `server_identity`: which server a question or a record belongs to.
 //! * `answer`: questions to the user, and their answers.
@@ -140,6 +142,7 @@ mod list;
 mod log_level;
 mod prompts;
 mod resources;
+mod server_extension;
 #[cfg(feature = "skills")]
 mod skills;
 mod task;
@@ -150,6 +153,7 @@ mod inbox;
 mod subscribe;
 
 mod answer;
+mod extension;
 mod hook;
 mod host;
 mod root_list;
@@ -184,6 +188,7 @@ pub use crate::client::Client;
 pub use crate::complete::CompletionBuilder;
 pub use crate::consent::{Consent, ToolCall};
 pub use crate::error::{Error, Result};
+pub use crate::extension::ClientExtension;
 pub use crate::group::{FromMember, Group, InvalidMember, Listing};
 #[cfg(feature = "http")]
 pub use crate::http::{ClientAuthorization, HttpServer, ProtectedServer};
@@ -191,6 +196,7 @@ pub use crate::list::List;
 pub use crate::relay::Relay;
 pub use crate::resources::Contents;
 pub use crate::sample::{Review, SamplingAnswer, SamplingRequest};
+pub use crate::server_extension::ServerExtension;
 #[cfg(feature = "skills")]
 pub use crate::skills::LoadedSkill;
 pub use crate::subscribe::{Change, Changes, SubscriptionBuilder};

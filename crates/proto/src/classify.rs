@@ -184,7 +184,10 @@ fn era(meta: &Members, head: Option<&Head<'_>>, spoken: &[Revision]) -> Result<E
 /// The revision that a modern request names. A header alone is not enough: the request itself must
 /// name it. A legacy revision in `_meta` is refused like an unknown one, because no legacy request
 /// names its revision there.
-fn modern_revision(meta: &Members, spoken: &[Revision]) -> Result<Revision, ErrorObject> {
+pub(crate) fn modern_revision(
+    meta: &Members,
+    spoken: &[Revision],
+) -> Result<Revision, ErrorObject> {
     if meta.value(key::PROTOCOL_VERSION).is_none() {
         return Err(missing(key::PROTOCOL_VERSION));
     }

@@ -36,8 +36,8 @@ pub use self::access::Access;
 pub use self::claims::Claims;
 pub use self::extensions::Extensions;
 pub use self::outbox::{
-    ConnectionId, Outbox, Outgoing, OutgoingQuestion, ProgressUpdate, QuestionError, Reply,
-    ReportedChange, Sink, TaskNotification, is_part_of,
+    ConnectionId, ExtensionNotification, Outbox, Outgoing, OutgoingQuestion, ProgressUpdate,
+    QuestionError, Reply, ReportedChange, Sink, TaskNotification, is_part_of,
 };
 pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind};
 use crate::members::Members;

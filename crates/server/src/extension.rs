@@ -14,15 +14,15 @@ use std::sync::Arc;
 
 use bowline_types::capability::DeclaredExtensions;
 use bowline_types::ext::tasks;
-use bowline_types::json::{Object, RawJson};
+use bowline_types::json::Object;
 use bowline_types::method::{CustomMethod, MessageKind};
-use bowline_types::text::excerpt;
 use serde::Serialize;
 use tower_layer::Layer;
 
 use crate::error::BoxError;
 use crate::feature::scope::ScopeRules;
 use crate::handler::Handler;
+use crate::json_object::object;
 use crate::layer::{ErasedService, Fault, Request, Response};
 use crate::respond::{IntoMethodResult, IntoNothing};
 use crate::server::BuildError;
@@ -240,16 +240,4 @@ impl fmt::Debug for Extension {
         let mut shown = f.debug_struct("Extension");
         shown.field("identifier", &self.identifier).field("methods", &methods).finish()
     }
-}
-
-/// A value as the JSON object of a declaration.
-///
-/// # Errors
-///
-/// Says why it cannot be one.
-pub(crate) fn object<T: Serialize + ?Sized>(value: &T) -> Result<Object, String> {
-    let json = RawJson::from_value(value)
-        .map_err(|error| format!("cannot be written as JSON: {error}"))?;
-    Object::new(json)
-        .map_err(|json| format!("are no JSON object, but `{}`", excerpt(json.as_str())))
 }

@@ -9,6 +9,7 @@ mod cache;
 mod cancellation;
 mod changes;
 mod completion;
+mod extensions;
 mod forms;
 mod group;
 mod layers;

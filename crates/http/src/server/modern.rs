@@ -215,6 +215,7 @@ impl ModernCall {
                 self.exchange.log(&message, None, limits, now())
             }
             Outgoing::Change(change) => Some(self.exchange.change(&change)),
+            Outgoing::Notification(message) => Some(message.frame()),
             Outgoing::Ask(question) => {
                 question.reply.deliver(Err(QuestionError::NoBackChannel));
                 None
@@ -263,6 +264,7 @@ impl Weigh for Outgoing {
             Self::Progress(advance) => advance.message.as_ref().map_or(0, String::len),
             Self::Log(message) => message.data.as_str().len(),
             Self::Change(ReportedChange::Resource(uri)) => uri.len(),
+            Self::Notification(message) => message.params.as_str().len(),
             Self::Change(ReportedChange::Task { task, .. }) => task.as_str().len(),
             _ => 0,
         };

@@ -82,6 +82,8 @@ pub enum ClientEvent {
     /// The server reports that a task has changed; holds its id. Only a hint: `tasks/get` has the
     /// truth (TASK-48).
     TaskChanged(String),
+    /// The server sent a notification of an extension that the program registered; holds its params.
+    Notification(Method, RawJson),
     /// The server lost the session or was restarted, and a new session is open. Settings of the old
     /// one, such as the log level, have to be made again.
     Renewed,
@@ -225,9 +227,17 @@ impl ClientConnection {
         }
     }
 
-    /// Sends a notification.
+    /// Sends a notification. Since 2026-07-28 one of an extension carries the revision and the
+    /// capabilities of the client, like a request.
     pub fn notify(&mut self, method: Method, params: &Object) {
-        self.send_one_way(Some(method), splice::notification(method, params.as_str()));
+        let params = match method {
+            Method::Custom(_) if !self.always.is_empty() => {
+                let meta = format!("\"_meta\":{{{}}}", self.always);
+                splice::object(&meta, params.as_str())
+            }
+            _ => params.as_str().to_owned(),
+        };
+        self.send_one_way(Some(method), splice::notification(method, &params));
     }
 
     /// Answers a question of the server. Ignored if the server cancelled it meanwhile. In a session

@@ -17,11 +17,14 @@ use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::ProgressToken;
 use bowline_types::input::InputRequest;
-use bowline_types::json::RawJson;
+use bowline_types::json::{Object, RawJson};
 use bowline_types::legacy::task::{CoreTask, RelatedTask};
+use bowline_types::method::{CustomMethod, Method};
 use bowline_types::subscription::SubscriptionFilter;
+use bytes::Bytes;
 
 use super::ExchangeId;
+use crate::wire::splice;
 
 /// A message that a handler sends before its answer. The same for both eras. What an era does not
 /// have is dropped, or fails as the variant says, where the message is written.
@@ -36,6 +39,8 @@ pub enum Outgoing {
     Change(ReportedChange),
     /// A question to the client, in revisions where servers send requests.
     Ask(OutgoingQuestion),
+    /// A notification of an extension that the client declared. Boxed, because it is rare.
+    Notification(Box<ExtensionNotification>),
     /// The client should close the stream and reconnect for the rest later. Dropped where it
     /// cannot: only HTTP streams of 2025-11-25 can be resumed without being broken.
     Pause(Duration),
@@ -147,6 +152,22 @@ impl ReportedChange {
 pub fn is_part_of(uri: &str, whole: &str) -> bool {
     uri.strip_prefix(whole)
         .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
+}
+
+/// A notification of an extension, which a handler sends to its caller.
+#[derive(Clone, Debug)]
+pub struct ExtensionNotification {
+    /// The method, which the program registered.
+    pub method: CustomMethod,
+    /// The params.
+    pub params: Object,
+}
+
+impl ExtensionNotification {
+    /// The message for the wire.
+    pub fn frame(&self) -> Bytes {
+        splice::notification(Method::Custom(self.method), self.params.as_str())
+    }
 }
 
 /// A question to the client, with the function that takes the answer.

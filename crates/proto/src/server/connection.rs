@@ -19,6 +19,7 @@
 //! ```
 
 mod calls;
+mod extension;
 mod receive;
 
 use std::collections::VecDeque;
@@ -109,6 +110,8 @@ enum ServiceCall {
     Standalone,
     /// A notification of a legacy session that is passed to the service.
     Notice,
+    /// A notification of an extension, which runs like a call and is not answered.
+    Notification(State),
 }
 
 /// How far a call is.
@@ -216,6 +219,7 @@ impl ServerConnection {
             }
             Some(ServiceCall::Handshake(id)) => self.answer_handshake(number, &id, response),
             Some(ServiceCall::Notice) => self.noticed(number),
+            Some(ServiceCall::Notification(state)) => self.call_ended(number, state),
             Some(ServiceCall::Standalone) | None => {}
         }
     }
@@ -239,6 +243,9 @@ impl ServerConnection {
             }
             (Some(ServiceCall::OfClient { exchange, .. }), Outgoing::Change(change)) => {
                 Some(exchange.change(&change))
+            }
+            (Some(ServiceCall::OfClient { .. }), Outgoing::Notification(message)) => {
+                Some(message.frame())
             }
             (Some(ServiceCall::Standalone), Outgoing::Change(change)) => {
                 let wanted = self.session.as_ref().is_some_and(|session| session.wants(&change));
@@ -390,7 +397,7 @@ impl ServerConnection {
     pub fn is_busy(&self) -> bool {
         let ends = |call: &ServiceCall| match call {
             ServiceCall::OfClient { state, .. } => *state != State::Listening,
-            ServiceCall::Handshake(_) | ServiceCall::Notice => true,
+            ServiceCall::Handshake(_) | ServiceCall::Notice | ServiceCall::Notification(_) => true,
             ServiceCall::Standalone => false,
         };
         self.calls.iter().any(|(_, call)| ends(call))

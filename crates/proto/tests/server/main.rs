@@ -5,6 +5,7 @@ mod capabilities;
 mod closing;
 mod elsewhere;
 mod era;
+mod extensions;
 mod questions;
 mod tasks;
 

@@ -2,18 +2,22 @@
 
 use std::time::Duration;
 
-use bowline_proto::request::{Access, Outgoing, Owner};
+use bowline_proto::request::{Access, ExtensionNotification, Outgoing, Owner};
 use bowline_types::capability::ClientCapabilities;
+use bowline_types::error::code;
 use bowline_types::implementation::Implementation;
 use bowline_types::meta::key;
+use bowline_types::method::{CustomMethod, MessageKind};
 use bowline_types::revision::Revision;
 use bowline_types::trace;
 use http::HeaderMap;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::FromCall;
 use crate::call::Call;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json_object::object;
 
 /// The caller, the revision, and everything that the request holds beside the arguments. Cheap to
 /// clone.
@@ -122,6 +126,42 @@ impl Context {
     /// handlers that serve several.
     pub fn name(&self) -> &str {
         self.0.name()
+    }
+
+    /// Sends the caller a notification of an extension, before the answer of this call. Nothing is
+    /// sent to a client that did not declare the extension.
+    ///
+    /// ```
+    /// use bowline_server::{Context, Result};
+    /// use serde_json::json;
+    ///
+    /// async fn search(context: Context) -> Result<String> {
+    ///     let found = json!({ "title": "Knots" });
+    ///     context.notify("com.example/search", "notifications/search/found", &found).await?;
+    ///     Ok("one title".to_owned())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the params are no JSON object, or an extension cannot have a notification of this name. A
+    /// client that has gone away is no error.
+    pub async fn notify<T: Serialize + ?Sized>(
+        &self,
+        extension: &str,
+        name: &str,
+        params: &T,
+    ) -> Result<()> {
+        let unfit = |reason: String| Error::rpc(code::INTERNAL_ERROR, reason);
+        let params =
+            object(params).map_err(|reason| unfit(format!("`{name}` has params that {reason}")))?;
+        let method = CustomMethod::register(name, MessageKind::Notification)
+            .map_err(|error| unfit(error.to_string()))?;
+        if self.capabilities().supports_extension(extension) {
+            let message = Box::new(ExtensionNotification { method, params });
+            _ = self.0.parts().outbox.say(Outgoing::Notification(message)).await;
+        }
+        Ok(())
     }
 
     /// Closes the stream of a long call; the client reconnects after this time and resumes it. So a

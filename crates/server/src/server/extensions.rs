@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{BuildError, Server};
-use crate::extension::{Extension, object};
+use crate::extension::Extension;
+use crate::json_object::object;
 
 impl Server {
     /// Supports an extension: declares it, and serves its methods for clients that declare it too.

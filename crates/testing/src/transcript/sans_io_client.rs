@@ -100,6 +100,7 @@ impl SansIoClient {
             }
             ClientEvent::ElicitationComplete(name) => format!("completed {name}"),
             ClientEvent::TaskChanged(id) => format!("task {id}"),
+            ClientEvent::Notification(method, params) => format!("notified {method} {params}"),
             ClientEvent::Renewed => "renewed".to_owned(),
             ClientEvent::Odd(what) => format!("odd {what}"),
         }

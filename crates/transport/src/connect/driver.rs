@@ -310,6 +310,7 @@ impl Driver {
             ClientEvent::AskCancelled(ask) => self.answers.abort(ask),
             ClientEvent::ElicitationComplete(name) => self.host.elicitation_complete(&name),
             ClientEvent::TaskChanged(id) => self.host.task_changed(&id),
+            ClientEvent::Notification(method, params) => self.host.notified(method, &params),
             ClientEvent::Renewed => self.host.renewed(),
             ClientEvent::Odd(what) => self.host.odd(&what),
         }

@@ -6,6 +6,7 @@ use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
+use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use futures_core::future::BoxFuture;
 
@@ -37,6 +38,9 @@ pub trait Host: Send + Sync + 'static {
 
     /// The server reports that a task has changed; `id` is the id that the server gave. Only a hint.
     fn task_changed(&self, _id: &str) {}
+
+    /// The server sent a notification of an extension that the program registered.
+    fn notified(&self, _method: Method, _params: &RawJson) {}
 
     /// A new session replaced the old one, because the server lost it or was restarted. State that
     /// belongs to a session, such as the log level, has to be set again.

@@ -184,6 +184,10 @@ impl ClientConnection {
             Method::Cancelled => self.cancelled(params),
             Method::ElicitationComplete => self.elicitation_complete(params),
             Method::TasksStatus | Method::Tasks => self.task_changed(params),
+            Method::Custom(_) => {
+                let params = RawJson::from_checked(params.as_str());
+                self.events.push_back(ClientEvent::Notification(method, params));
+            }
             _ => self.changed(method, params, now),
         }
     }

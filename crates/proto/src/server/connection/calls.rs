@@ -66,8 +66,9 @@ impl ServerConnection {
     pub(super) fn start_next(&mut self) {
         while self.running < self.config.limits().in_flight {
             let Some(request) = self.backlog.pop_front() else { return };
-            if let Some(ServiceCall::OfClient { state, .. }) =
-                self.calls.get_mut(request.parts.exchange)
+            let call = self.calls.get_mut(request.parts.exchange);
+            if let Some(ServiceCall::OfClient { state, .. } | ServiceCall::Notification(state)) =
+                call
             {
                 *state = State::Running;
                 self.running += 1;

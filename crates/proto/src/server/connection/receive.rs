@@ -33,7 +33,7 @@ impl ServerConnection {
     pub(super) fn message(&mut self, message: Message, batch: Option<BatchId>, now: Instant) {
         match message {
             Message::Request(request) => self.request(request, None, batch, now),
-            Message::Notification(notification) => self.notification(&notification),
+            Message::Notification(notification) => self.notification(&notification, now),
             Message::Response(response) => {
                 let answered = self.session.as_mut().and_then(|session| session.answered(response));
                 if let Some(number) = answered {
@@ -81,7 +81,7 @@ impl ServerConnection {
     }
 
     /// Refuses a request that exceeds the rate limit.
-    fn hold_pace(&mut self, now: Instant) -> Result<(), ErrorObject> {
+    pub(super) fn hold_pace(&mut self, now: Instant) -> Result<(), ErrorObject> {
         match &mut self.pace {
             Some(pace) => admission::hold_pace(pace, 1, self.config.limits(), now),
             None => Ok(()),
@@ -171,7 +171,7 @@ impl ServerConnection {
 
     /// Handles a notification. Unknown ones are ignored. A notification is never answered, not even
     /// a malformed one (RPC-16, CANC-13).
-    pub(super) fn notification(&mut self, notification: &NotificationMessage) {
+    pub(super) fn notification(&mut self, notification: &NotificationMessage, now: Instant) {
         let MethodName::Known(method) = notification.method else { return };
         match method {
             Method::Cancelled => {
@@ -183,6 +183,7 @@ impl ServerConnection {
             }
             Method::Initialized => self.initialized(),
             Method::RootsListChanged => self.roots_changed(),
+            Method::Custom(_) => self.extension_notification(method, &notification.params, now),
             _ => {}
         }
     }
