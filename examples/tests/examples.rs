@@ -44,6 +44,7 @@ examples! {
     progress,
     protected_server,
     resources_and_prompts,
+    skills,
     state_and_layers,
     task_client,
     tasks,
@@ -286,6 +287,20 @@ mod works {
             assert_eq!(steps, [step(1.0, "a"), step(2.0, "b")]);
             cancels(&client).await;
             assert_eq!(text(&client, "process", files).await, "processed 2 files");
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn skills() {
+        for revision in BOTH {
+            let client = start("skills", revision).await;
+            let skills = client.skills().all().await.unwrap();
+            let [skill] = &skills[..] else { panic!("{skills:?}") };
+            assert_eq!(skill.name(), "refunds");
+            let loaded = client.load_skill(skill).await.unwrap();
+            assert!(loaded.text().contains("# Refunds"));
+            let limits = loaded.read("references/limits.md").await.unwrap();
+            assert!(limits.text().contains("| DE | 100 |"));
             client.close().await;
         }
     }

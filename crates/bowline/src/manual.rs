@@ -87,3 +87,7 @@ pub mod _25_providers_tried {}
 
 #[doc = include_str!("manual/_26_tasks.md")]
 pub mod _26_tasks {}
+
+#[cfg(feature = "skills")]
+#[doc = include_str!("manual/_28_skills.md")]
+pub mod _28_skills {}

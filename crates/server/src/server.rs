@@ -293,7 +293,7 @@ impl Inner {
         self.registry.bind(&self.states)?;
         self.roots_changed.iter().try_for_each(|handler| handler.check(&self.states))?;
         #[cfg(feature = "skills")]
-        let extensions = self.extensions_with_skills().build(&self.states)?;
+        let extensions = self.extensions_with_skills()?.build(&self.states)?;
         #[cfg(not(feature = "skills"))]
         let extensions = self.extensions.build(&self.states)?;
         let shared = Arc::new(ServerShared {

@@ -9,11 +9,13 @@ use bowline_skills::catalogue::CatalogueFile;
 use bowline_skills::entry::{GET, IDENTIFIER, LIST, READ_DIRECTORY, SkillsSettings};
 use bowline_skills::{Catalogue, Skill, Skills};
 use bowline_types::cache::CacheHint;
+use bowline_types::json::RawJson;
 
 use crate::extension::Extension;
 use crate::extract::Uri;
 use crate::feature::Resource;
 use crate::registry::{Registry, WeakRegistry};
+use crate::server::BuildError;
 
 mod serve;
 
@@ -56,6 +58,27 @@ pub(crate) fn extension(
             let pages = read_directory.clone();
             async move { pages.read_directory(params) }
         })
+}
+
+/// Refuses files that are too long to be sent.
+///
+/// # Errors
+///
+/// Names the first such file.
+pub(crate) fn check_sizes(skills: &Skills, most: usize) -> Result<(), BuildError> {
+    let is_long = |file: &&CatalogueFile| {
+        // As JSON a file is at least this long.
+        let bytes = file.bytes().len();
+        bytes > most
+            || RawJson::from_value(&file.contents()).is_ok_and(|it| it.as_str().len() > most)
+    };
+    match skills.current().files().find(is_long) {
+        None => Ok(()),
+        Some(file) => Err(BuildError::new(format!(
+            "{} is too long to be sent: a result may have {most} bytes (`Limits::result`)",
+            file.definition().uri
+        ))),
+    }
 }
 
 /// Serves every file of every skill.

@@ -78,6 +78,11 @@ impl Catalogue {
         self.skills.get(index)
     }
 
+    /// All files, by URI.
+    pub fn files(&self) -> impl Iterator<Item = &CatalogueFile> {
+        self.files.values()
+    }
+
     /// The file with this URI.
     pub fn file(&self, uri: &str) -> Option<&CatalogueFile> {
         self.files.get(uri)

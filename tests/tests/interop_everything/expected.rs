@@ -40,6 +40,8 @@ fn offers(revision: Revision) -> Value {
         "test://static-binary",
         "test://watched-resource",
         "test://example-resource",
+        "skill://harbour/entering/SKILL.md",
+        "skill://knots/SKILL.md",
     ];
     let not_found = if revision.has_resource_not_found_code() { -32002 } else { -32602 };
     let asked = json!(["Use this context: knots"]);
@@ -50,7 +52,7 @@ fn offers(revision: Revision) -> Value {
         },
         "tools": tools(),
         "resources": resources,
-        "templates": ["test://template/{id}/data"],
+        "templates": ["test://template/{id}/data", "skill://{+path}"],
         "reading": {
             "text": ["text/plain", "This is the content of the static text resource."],
             "binary": ["image/png", "PNG"],

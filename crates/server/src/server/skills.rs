@@ -41,12 +41,17 @@ impl Server {
 
 impl Inner {
     /// The extensions that the program added, and the one for skills if there are any.
-    pub(super) fn extensions_with_skills(&self) -> Extensions {
+    ///
+    /// # Errors
+    ///
+    /// If a file of a skill is too long to be sent.
+    pub(super) fn extensions_with_skills(&self) -> Result<Extensions, BuildError> {
         let mut extensions = self.extensions.clone();
         if let Some(skills) = &self.skills {
+            crate::skills::check_sizes(skills, self.limits.result)?;
             let hint = self.caching.general;
             extensions.add(crate::skills::extension(skills, &self.registry, self.page_size, hint));
         }
-        extensions
+        Ok(extensions)
     }
 }

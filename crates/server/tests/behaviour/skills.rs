@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bowline_server::{Extension, Resource, Server, SkillLimits, Skills};
+use bowline_proto::request::ReportedChange;
+use bowline_server::{Extension, Limits, Resource, Server, Skills};
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use futures_util::poll;
 use serde_json::{Value, json};
 
 use crate::peer::{BOTH, EVERY, Peer};
@@ -204,7 +206,7 @@ fn write(folder: &Path, path: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn a_reload_changes_what_clients_get_and_notifies_them() {
+async fn a_reload_changes_what_clients_get() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "pdf/SKILL.md", &manifest("pdf"));
     write(folder.path(), "xls/SKILL.md", &manifest("xls"));
@@ -235,6 +237,28 @@ async fn a_reload_changes_what_clients_get_and_notifies_them() {
     }
 }
 
+#[tokio::test]
+async fn a_reload_notifies_clients_of_changed_files() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "pdf/SKILL.md", &manifest("pdf"));
+    write(folder.path(), "pdf/a.md", "A");
+    write(folder.path(), "pdf/b.md", "B");
+    let skills = Skills::dir(folder.path()).unwrap();
+    let peer = Peer::new(&Server::new("a", "1").skills(skills.clone()), Revision::LATEST);
+    let uris = ["skill://pdf/a.md", "skill://pdf/b.md"];
+    let wish = json!({ "notifications": {
+        "resourcesListChanged": true, "resourceSubscriptions": uris,
+    }});
+    let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &wish));
+    assert!(poll!(&mut listening).is_pending());
+    assert_eq!(peer.inbox.changes().len(), 1, "acknowledged");
+    write(folder.path(), "pdf/a.md", "Another");
+    skills.reload().unwrap();
+    assert!(poll!(&mut listening).is_pending());
+    let updated = ReportedChange::Resource("skill://pdf/a.md".to_owned());
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Resources, updated]);
+}
+
 #[test]
 fn skills_are_offered_once_and_do_not_take_the_uris_of_others() {
     let error = |server: Server| server.build().unwrap_err().to_string();
@@ -245,5 +269,18 @@ fn skills_are_offered_once_and_do_not_take_the_uris_of_others() {
     let extension = Extension::new("io.modelcontextprotocol/skills");
     let declared = server().extension(extension);
     assert!(error(declared).contains("`io.modelcontextprotocol/skills` was added twice"));
-    assert_eq!(SkillLimits::default().files, 512);
+}
+
+#[test]
+fn a_file_that_cannot_be_sent_is_found_when_the_server_is_built() {
+    let most = Limits::default().result;
+    let with = |text: String| {
+        let skills = Skills::files([("pdf/SKILL.md", manifest("pdf")), ("pdf/a", text)]).unwrap();
+        Server::new("a", "1").skills(skills).build().map(drop).map_err(|it| it.to_string())
+    };
+    assert_eq!(with("a".repeat(most - 1000)), Ok(()));
+    for long in ["a".repeat(most), "\n".repeat(most - 1000)] {
+        let error = with(long).unwrap_err();
+        assert!(error.starts_with("skill://pdf/a is too long to be sent: a result may"), "{error}");
+    }
 }
