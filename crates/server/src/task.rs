@@ -11,7 +11,8 @@
 //! * `run`: drives the call, and records how it ends; `listening`: hears of changes of the record.
 //! * `lease`: shows other processes that this one has not stopped; `abandoned` and `sweep`: end or
 //!   repeat the tasks of processes that have.
-//! * `sink`: takes the messages of the call.
+//! * `sink`: takes the messages of the call; `origin` sends some of them to the client
+//!   (2025-11-25).
 //! * `follow`: reports changes to a `subscriptions/listen` that names tasks (2026-07-28).
 //! * `serve`: `tasks/get` and `tasks/cancel`; `modern` and `legacy`: what differs between the
 //!   revisions.
@@ -29,6 +30,7 @@ mod legacy;
 mod listening;
 mod modern;
 mod offer;
+mod origin;
 mod pauses;
 mod record;
 mod recorded_call;

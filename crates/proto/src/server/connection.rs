@@ -29,6 +29,7 @@ use std::time::Instant;
 use bowline_types::id::RequestId;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bytes::Bytes;
 
 use super::batch::{BatchId, Batches};
 use super::exchange::{Attached, Exchange, described};
@@ -84,6 +85,8 @@ pub struct ServerConnection {
     /// Whether rules about scopes do not apply to its messages
     /// ([`with_access_to_everything`](Self::with_access_to_everything)).
     has_access_to_everything: bool,
+    /// News of tasks that wait for the answer of the call that created the task.
+    task_news: Vec<(ExchangeId, Bytes)>,
     /// The number of the newest call.
     last_number: u64,
     events: VecDeque<ServerEvent>,
@@ -147,6 +150,7 @@ impl ServerConnection {
             batches: Batches::default(),
             running: 0,
             has_input_ended: false,
+            task_news: Vec::new(),
             last_number: 0,
             events: VecDeque::new(),
             transmits: VecDeque::new(),
@@ -216,6 +220,7 @@ impl ServerConnection {
                 let frame = exchange.answer(response, &self.config);
                 self.call_ended(number, state);
                 self.answer(Route::Exchange(number), batch, Some(frame));
+                self.send_task_news(number);
             }
             Some(ServiceCall::Handshake(id)) => self.answer_handshake(number, &id, response),
             Some(ServiceCall::Notice) => self.noticed(number),
@@ -326,6 +331,7 @@ impl ServerConnection {
         self.events.clear();
         self.events.extend(self.calls.iter().map(|(number, _)| ServerEvent::Cancelled(number)));
         self.calls.clear();
+        self.task_news.clear();
         self.running = 0;
     }
 

@@ -41,17 +41,28 @@ fn progress_names_its_task_and_the_status_does_not() {
 }
 
 #[test]
-fn news_of_a_task_go_to_its_call_or_to_the_session() {
+fn news_of_a_task_wait_for_the_answer_that_names_it() {
+    let mut server = Server::greeted(LEGACY);
+    let [number, other] = [1, 2].map(|id| server.call(id).parts.exchange);
+    server.emit(number, status());
+    assert!(server.transmits().is_empty());
+    server.connection.complete(other, Ok(Success::empty()));
+    assert_eq!(server.transmits().len(), 1, "the answer of the other call");
+    server.connection.complete(number, Ok(Success::empty()));
+    server.emit(number, status());
+    let routes: Vec<_> = server.transmits().into_iter().map(|sent| sent.route).collect();
+    assert_eq!(routes, [Route::Exchange(number), Route::Standalone, Route::Standalone]);
+}
+
+#[test]
+fn news_of_a_task_whose_call_was_cancelled_are_dropped() {
     let mut server = Server::greeted(LEGACY);
     let number = server.call(1).parts.exchange;
     server.emit(number, status());
-    let during = server.transmits();
+    server.hear(json!({ "method": "notifications/cancelled", "params": { "requestId": 1 } }));
     server.connection.complete(number, Ok(Success::empty()));
-    server.said();
-    server.emit(number, status());
-    let after = server.transmits();
-    assert_eq!(during[0].route, Route::Exchange(number));
-    assert_eq!(after[0].route, Route::Standalone);
+    server.call(2);
+    assert!(server.transmits().is_empty());
 }
 
 #[test]

@@ -64,7 +64,9 @@ pub(super) async fn serve(
                 record.cancel().then(|| record.as_core_task(name.id()))
             });
             let ended = || ErrorObject::invalid_params("the task has ended already");
-            complete(&cancelled.await?.ok_or_else(ended)?)
+            let cancelled = cancelled.await?.ok_or_else(ended)?;
+            shared.tasks.sinks.close(&cancelled);
+            complete(&cancelled)
         }
         _ => ResultRequest { store, name: &name, parts: &request.parts, shared }.serve().await,
     }

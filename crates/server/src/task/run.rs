@@ -161,17 +161,24 @@ impl TaskRun {
         });
     }
 
-    /// Changes the record. `None` if another server has taken the task: the run that it replaced
-    /// must not change anything any more.
+    /// Changes the record, and tells the client that created the task if its status is another.
+    /// `None` if another server has taken the task: the run that it replaced must not change
+    /// anything any more.
     async fn change<T: Send>(
         &mut self,
         mut change: impl FnMut(&mut TaskRecord) -> T + Send,
     ) -> Result<Option<T>, RecordError> {
-        let replica = self.running.replica();
-        records::change(&self.store, &self.name, |record| {
-            record.is_run_by(replica).then(|| change(record))
-        })
-        .await
+        let (replica, id) = (self.running.replica(), self.name.id());
+        let origin = self.sink.origin.as_ref();
+        let changed = records::change(&self.store, &self.name, |record| {
+            let task = |record: &TaskRecord| origin.map(|_| record.as_core_task(id));
+            record.is_run_by(replica).then(|| (change(record), task(record)))
+        });
+        let Some((value, task)) = changed.await? else { return Ok(None) };
+        if let Some((origin, task)) = origin.zip(task) {
+            origin.status(task);
+        }
+        Ok(Some(value))
     }
 }
 

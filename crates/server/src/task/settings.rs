@@ -12,6 +12,7 @@ use futures_core::future::BoxFuture;
 use tokio::task::JoinHandle;
 
 use super::lease::Lease;
+use super::sink::RunningSinks;
 
 /// Room for the state of a task without anything of its call.
 const SHORTEST_RECORD: usize = 4096;
@@ -64,6 +65,7 @@ pub(crate) struct TaskSettings {
     is_in_memory: AtomicBool,
     /// Serves a call of a stored task again. Set when the server is built.
     pub(crate) caller: OnceLock<Caller>,
+    pub(super) sinks: RunningSinks,
 }
 
 /// Serves a request inside of the server's layers. `None` if the server is gone.
@@ -77,6 +79,7 @@ impl TaskSettings {
             limits,
             backend,
             carried: Mutex::default(),
+            sinks: RunningSinks::default(),
             sweep: Mutex::default(),
             is_in_memory: AtomicBool::new(false),
             caller: OnceLock::new(),

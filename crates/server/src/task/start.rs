@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::origin::Origin;
 use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
 use super::records::RecordError;
@@ -154,6 +155,7 @@ async fn begin(
     let size = ResultSizeLimit::new(shared.limits.result);
     let call = tool.run(inside(request, run.sink.clone()), &shared);
     let call = Box::pin(async move { size.limit_response(head, call.await) });
+    let _entered = shared.tasks.sinks.enter(run.name.id(), &run.sink);
     run.drive(call, watch, expires).await;
 }
 
@@ -180,9 +182,7 @@ async fn prepare(
     if !store.create(&name, record.write(), ttl, now).await? {
         return Err(taken().into());
     }
-    let parts = &request.parts;
-    let origin = parts.revision.has_elicitation_ids().then(|| parts.outbox.clone());
-    let sink = Arc::new(TaskSink::new(origin));
+    let sink = Arc::new(TaskSink::new(Origin::of(&request.parts, name.id())));
     let questions = shared.limits.questions.max(1);
     let waiting = HashMap::new();
     Ok((TaskRun { store, name, running, sink, questions, waiting }, watch, record))

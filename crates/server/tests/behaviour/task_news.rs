@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Owner, ReportedChange};
-use bowline_server::{Ask, Progress, Result, Server, TaskSupport, Tool};
+use bowline_proto::request::{Owner, ReportedChange, TaskNotification};
+use bowline_server::{Ask, Cancel, Progress, Result, Server, TaskSupport, Tool};
 use bowline_store::MemoryBackend;
 use bowline_types::capability::ClientCapabilities;
-use bowline_types::ext::tasks::IDENTIFIER;
+use bowline_types::ext::tasks::{IDENTIFIER, TaskStatus};
+use bowline_types::id::{ProgressToken, RequestId};
 use bowline_types::json::Object;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -194,4 +195,80 @@ async fn a_client_hears_of_an_ended_task_once_and_the_subscription_stays_open() 
     let told = vec![(id.clone(), "completed".to_owned())];
     assert_eq!(heard(peer.inbox.changes()), (Some(vec![id]), told));
     assert!((&mut listening).now_or_never().is_none());
+}
+
+/// The progress, and the status of each task that the news of 2025-11-25 report.
+fn news(peer: &Peer) -> (Vec<f64>, Vec<TaskStatus>) {
+    let (mut progress, mut status) = (Vec::new(), Vec::new());
+    for news in peer.inbox.news() {
+        match news {
+            TaskNotification::Progress { update, .. } => progress.push(update.progress),
+            TaskNotification::Status(task) => status.push(task.status),
+        }
+    }
+    (progress, status)
+}
+
+async fn run_to_its_end(peer: &Peer, go: &Notify) {
+    peer.begin_task("wait").await;
+    for _ in 0..3 {
+        go.notify_one();
+        settle().await;
+    }
+}
+
+// spec: PROG-11, TASK-47
+#[tokio::test]
+async fn only_a_client_that_asked_for_progress_gets_that_of_its_task() {
+    let (go, store) = (Arc::new(Notify::new()), Arc::default());
+    let mut peer = peer(&server(&go, &store), Revision::V2025_11_25);
+    run_to_its_end(&peer, &go).await;
+    assert_eq!(news(&peer), (vec![], vec![TaskStatus::Completed]));
+    peer.progress = Some(ProgressToken(RequestId::from("token")));
+    run_to_its_end(&peer, &go).await;
+    assert_eq!(news(&peer), (vec![1.0, 2.0], vec![TaskStatus::Completed]));
+    assert!(peer.inbox.progress().is_empty(), "progress of a task names the task");
+}
+
+// spec: XTASK-37
+#[tokio::test]
+async fn a_task_of_2026_07_28_sends_nothing_unasked() {
+    let (go, store) = (Arc::new(Notify::new()), Arc::default());
+    let mut peer = peer(&server(&go, &store), Revision::LATEST);
+    peer.progress = Some(ProgressToken(RequestId::from("token")));
+    run_to_its_end(&peer, &go).await;
+    assert_eq!(news(&peer), (vec![], vec![]));
+    assert!(peer.inbox.progress().is_empty() && peer.inbox.changes().is_empty());
+}
+
+// spec: PROG-12
+#[tokio::test]
+async fn progress_ends_before_a_cancellation_is_answered() {
+    let (go, store) = (Arc::new(Notify::new()), Arc::default());
+    let clean_up = {
+        let go = go.clone();
+        move |progress: Progress, cancel: Cancel| {
+            let go = go.clone();
+            async move {
+                let mut bar = progress.total(2);
+                bar.inc("begun");
+                cancel.cancelled().await;
+                bar.inc("cleans up");
+                go.notify_one();
+            }
+        }
+    };
+    let tool = Tool::new("clean_up", clean_up).task(TaskSupport::Optional);
+    let server = Server::new("tasks", "1").store(Arc::<MemoryBackend>::clone(&store)).tool(tool);
+    let mut peer = peer(&server, Revision::V2025_11_25);
+    peer.progress = Some(ProgressToken(RequestId::from("token")));
+    let id = peer.begin_task("clean_up").await;
+    settle().await;
+    assert_eq!(news(&peer), (vec![1.0], vec![]));
+    let cancelled = peer.ask(Method::TasksCancel, json!({ "taskId": id })).await.unwrap();
+    assert_eq!(cancelled["status"], "cancelled");
+    assert_eq!(news(&peer), (vec![], vec![TaskStatus::Cancelled]));
+    go.notified().await;
+    settle().await;
+    assert_eq!(news(&peer), (vec![], vec![]));
 }

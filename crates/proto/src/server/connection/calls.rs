@@ -146,19 +146,34 @@ impl ServerConnection {
     /// Announces that an elicitation by URL is complete, whether its call still runs or not.
     pub(super) fn elicitation_complete(&mut self, number: ExchangeId, id: String) {
         let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
-        self.transmit(self.route_after(number), Role::Within, frame);
+        let is_open = self.calls.get(number).is_some();
+        let route = if is_open { Route::Exchange(number) } else { Route::Standalone };
+        self.transmit(route, Role::Within, frame);
     }
 
-    /// Sends news of the task that a call became. The call has ended then, as a rule.
+    /// Sends news of the task that a call became. They wait for the answer of the call, from which
+    /// the client learns the id of the task.
     pub(super) fn task_notification(&mut self, number: ExchangeId, news: TaskNotification) {
         let frame = self.session.as_ref().and_then(|session| session.task_notification(news));
-        self.transmit(self.route_after(number), Role::Within, frame);
+        if self.calls.get(number).is_none() {
+            return self.transmit(Route::Standalone, Role::Within, frame);
+        }
+        if self.task_news.len() < self.config.limits().outbox {
+            self.task_news.extend(frame.map(|frame| (number, frame)));
+        }
     }
 
-    /// The route of a message that may come after its call has ended.
-    fn route_after(&self, number: ExchangeId) -> Route {
-        let is_open = self.calls.get(number).is_some();
-        if is_open { Route::Exchange(number) } else { Route::Standalone }
+    /// Sends the news of a task that waited for the answer of this call.
+    pub(super) fn send_task_news(&mut self, number: ExchangeId) {
+        if self.task_news.is_empty() {
+            return;
+        }
+        for (call, frame) in std::mem::take(&mut self.task_news) {
+            match call == number {
+                true => self.transmit(Route::Standalone, Role::Within, Some(frame)),
+                false => self.task_news.push((call, frame)),
+            }
+        }
     }
 
     /// A question of a call has been answered, or has failed. After the last one the call counts as

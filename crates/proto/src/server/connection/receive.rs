@@ -208,6 +208,7 @@ impl ServerConnection {
                 self.events.push_back(ServerEvent::Cancelled(number));
             }
             self.call_ended(number, state);
+            self.task_news.retain(|(call, _)| *call != number);
             self.answer(Route::Exchange(number), batch, None);
         }
     }

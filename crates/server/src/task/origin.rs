@@ -1,0 +1,76 @@
+//! The client that created a task of 2025-11-25, for as long as its connection is there.
+//!
+//! It hears of the task without asking: how far the task is, under the progress token of its call
+//! (PROG-11), and each new status. Such messages may be lost, so a client that wants to be sure
+//! asks.
+
+use std::sync::Mutex;
+
+use bowline_proto::request::{Outbox, Outgoing, Parts, ProgressUpdate, TaskNotification};
+use bowline_proto::sync::lock;
+use bowline_types::ext::tasks::TaskStatus;
+use bowline_types::id::ProgressToken;
+use bowline_types::legacy::task::{CoreTask, RelatedTask};
+
+/// The client that created a task.
+pub(super) struct Origin {
+    outbox: Outbox,
+    task: RelatedTask,
+    /// Under which it asked for progress.
+    token: Option<ProgressToken>,
+    sent: Mutex<Sent>,
+}
+
+/// What was sent last.
+struct Sent {
+    progress: f64,
+    status: TaskStatus,
+}
+
+impl Origin {
+    /// The client that makes a call; `None` in revisions whose clients expect no such messages.
+    pub(super) fn of(parts: &Parts, task: &str) -> Option<Self> {
+        parts.revision.has_core_tasks().then(|| Self {
+            outbox: parts.outbox.clone(),
+            task: RelatedTask::new(task),
+            token: parts.progress.clone(),
+            sent: Mutex::new(Sent { progress: f64::NEG_INFINITY, status: TaskStatus::Working }),
+        })
+    }
+
+    /// Sends progress, if the client asked for it and it is more than the last (PROG-4).
+    pub(super) fn progress(&self, update: &ProgressUpdate) {
+        let Some(token) = self.token.clone() else { return };
+        let mut sent = lock(&self.sent);
+        if !update.progress.is_finite() || update.progress <= sent.progress {
+            return;
+        }
+        sent.progress = update.progress;
+        let (task, mut update) = (self.task.clone(), update.clone());
+        update.total = update.total.filter(|total| total.is_finite());
+        self.send(TaskNotification::Progress { task, token, update });
+    }
+
+    /// Sends the task, if its status is another than before (TASK-47).
+    pub(super) fn status(&self, task: CoreTask) {
+        let mut sent = lock(&self.sent);
+        if sent.status != task.status {
+            sent.status = task.status.clone();
+            self.send(TaskNotification::Status(task));
+        }
+    }
+
+    /// Announces that an elicitation by URL is complete.
+    ///
+    /// # Errors
+    ///
+    /// Gives the message back if the connection is closed.
+    pub(super) fn pass_on(&self, completed: Outgoing) -> Result<(), Outgoing> {
+        self.outbox.emit(completed)
+    }
+
+    fn send(&self, news: TaskNotification) {
+        // If the connection is closed, the client has to ask.
+        _ = self.outbox.emit(Outgoing::Task(Box::new(news)));
+    }
+}
