@@ -150,7 +150,26 @@ pub(super) async fn change<T: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+
+    // spec: TASK-19, TASK-69, XTASK-47
+    #[test]
+    fn ids_are_random_and_none_comes_twice() {
+        let ids: HashSet<_> = (0..10_000).map(|_| new_id().unwrap()).collect();
+        assert_eq!(ids.len(), 10_000);
+        assert!(ids.iter().all(|id| is_id(id)));
+        // Each of the 128 bits is set in about half of the ids.
+        let mut counts = [0; 8 * ID_BYTES];
+        for id in &ids {
+            let bytes = URL_SAFE_NO_PAD.decode(id).unwrap();
+            for (place, count) in counts.iter_mut().enumerate() {
+                *count += usize::from(bytes[place / 8] >> (place % 8) & 1);
+            }
+        }
+        assert!(counts.iter().all(|count| (4_500..5_500).contains(count)), "{counts:?}");
+    }
 
     #[test]
     fn the_key_of_an_owner_names_it() {

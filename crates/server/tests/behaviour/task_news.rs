@@ -118,6 +118,18 @@ async fn a_task_that_another_server_runs_is_followed_through_the_store() {
     assert_eq!(asked["status"], "completed");
 }
 
+// spec: XTASK-9, XTASK-10
+#[tokio::test]
+async fn a_task_is_found_by_every_server_of_its_store_before_its_client_knows_it() {
+    let (go, store) = (Arc::new(Notify::new()), Arc::default());
+    let runs = peer(&server(&go, &store), Revision::LATEST);
+    let other = peer(&server(&go, &store), Revision::LATEST);
+    // Neither yields between the answer and the next request.
+    let id = runs.begin_task("wait").await;
+    let found = other.ask(Method::TasksGet, json!({ "taskId": id })).await.unwrap();
+    assert_eq!(found["status"], "working");
+}
+
 // spec: XTASK-34, XTASK-48
 #[tokio::test]
 async fn a_task_of_another_owner_is_followed_no_more_than_one_that_is_not_there() {
