@@ -14,11 +14,12 @@ use bowline_transport::task::spawn;
 use bowline_types::error::ErrorObject;
 use tokio::time::Instant;
 
+use super::inside::inside;
 use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
 use super::records::{self, RecordError};
 use super::run::TaskRun;
-use super::sink::{TaskSink, inside};
+use super::sink::TaskSink;
 use crate::layer::{CallHead, ResultSizeLimit};
 use crate::shared::ServerShared;
 

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{ExchangeId, Outbox, Outgoing, OutgoingQuestion, Request, Sink};
+use bowline_proto::request::{ExchangeId, Outgoing, OutgoingQuestion, Sink};
 use bowline_proto::sync::lock;
-use bowline_types::id::{ProgressToken, RequestId};
 use bowline_types::legacy::task::CoreTask;
 use tokio::sync::Notify;
 
 use super::origin::Origin;
-use crate::call::InTask;
 
 /// Collects questions and the newest progress message until the task records them. Log messages
 /// are dropped, since a task has no stream for them (XTASK-37). Progress also goes to the client
@@ -120,14 +118,4 @@ impl Sink for TaskSink {
         self.woken.notify_one();
         Ok(())
     }
-}
-
-/// The call as it runs inside a task: its messages go to the task.
-pub(super) fn inside(mut request: Request, sink: Arc<TaskSink>) -> Request {
-    let parts = &mut request.parts;
-    parts.outbox = Outbox::new(parts.exchange, sink);
-    // Progress becomes the status message of the task, whether the client asked for progress or not.
-    parts.progress = Some(ProgressToken(RequestId::from(0)));
-    parts.extensions.insert(InTask);
-    request
 }

@@ -14,12 +14,13 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::inside::inside;
 use super::origin::Origin;
 use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
 use super::records::RecordError;
 use super::run::TaskRun;
-use super::sink::{TaskSink, inside};
+use super::sink::TaskSink;
 use super::{ask_first, legacy, modern, records, sweep};
 use crate::call::InTask;
 use crate::feature::invoke::Invocation;
