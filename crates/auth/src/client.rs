@@ -22,6 +22,7 @@
 //! * `dpop` — proofs that the client has the key that a token is bound to;
 //! * [`store`] — where records are kept;
 //! * [`visit`] — how the user reaches a page, and how the answer comes back;
+//! * `logins` — the pause after a login whose token was refused at once;
 //! * [`drive`] — runs all of this for an HTTP client.
 
 pub mod drive;
@@ -35,6 +36,7 @@ pub(crate) mod dpop;
 pub(crate) mod enterprise;
 pub(crate) mod flow;
 pub(crate) mod identity;
+pub(crate) mod logins;
 pub(crate) mod machine;
 pub(crate) mod moment;
 pub(crate) mod pkce;

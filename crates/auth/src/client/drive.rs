@@ -6,7 +6,6 @@
 mod flight;
 mod login;
 mod renew;
-mod vain;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,8 +17,8 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 
 use self::flight::Passenger;
-use self::vain::LoginHistory;
 use super::dpop::{self, Prover};
+use super::logins::LoginHistory;
 use super::moment::Moment;
 use super::plan::{DpopUse, Grant, Plan, Way};
 use super::record::{Record, TokenKind, Tokens};
@@ -61,7 +60,8 @@ struct Shared {
     document: Mutex<Option<String>>,
     /// The scopes that the last step-up of each operation asked for.
     step_ups: Mutex<HashMap<String, Scopes>>,
-    logins: LoginHistory,
+    /// Of all clients with the same plan.
+    logins: Arc<LoginHistory>,
 }
 
 /// The record in memory.
@@ -130,6 +130,7 @@ impl Authorizer {
             },
             _ => None,
         };
+        let logins = plan.store.logins(&pointer);
         Self(Arc::new(Shared {
             plan: Arc::new(plan),
             mcp,
@@ -142,7 +143,7 @@ impl Authorizer {
             nonce: Mutex::default(),
             document: Mutex::default(),
             step_ups: Mutex::default(),
-            logins: LoginHistory::default(),
+            logins,
         }))
     }
 
@@ -363,7 +364,7 @@ impl Shared {
     }
 
     fn store(&self) -> &dyn Store {
-        &*self.plan.store.0
+        &*self.plan.store.store
     }
 
     fn hold(&self, held: Option<Arc<Held>>) {

@@ -6,17 +6,20 @@
 mod browser;
 mod unattended;
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use bowline_proto::sync::lock;
 use futures_core::future::BoxFuture;
 
 pub use self::browser::Browser;
 pub(crate) use self::browser::{REDIRECT_PATH, check_document_url};
 pub use self::unattended::{Enterprise, IdentityProvider, Machine, Workload};
 use super::identity::{ClientIdentity, Credential};
+use super::logins::LoginHistory;
 use super::open::BrowserUrl;
-use super::store::{MemoryStore, Store};
+use super::store::{MemoryStore, Store, StoreKey};
 use crate::error::Error;
 use crate::secret::Secret;
 
@@ -186,13 +189,28 @@ impl fmt::Debug for AssertionSource {
     }
 }
 
-/// The store of a plan.
+/// The store of a plan, and what its clients must know of each other's logins. Clones share both.
 #[derive(Clone)]
-pub(crate) struct SharedStore(pub(crate) Arc<dyn Store>);
+pub(crate) struct SharedStore {
+    pub(crate) store: Arc<dyn Store>,
+    /// By the text of the pointer to the record.
+    logins: Arc<Mutex<HashMap<String, Arc<LoginHistory>>>>,
+}
+
+impl SharedStore {
+    pub(crate) fn new(store: impl Store) -> Self {
+        Self { store: Arc::new(store), logins: Arc::default() }
+    }
+
+    /// The logins that a pointer stands for: at one MCP server, of one client and account.
+    pub(crate) fn logins(&self, pointer: &StoreKey) -> Arc<LoginHistory> {
+        lock(&self.logins).entry(pointer.to_text()).or_default().clone()
+    }
+}
 
 impl Default for SharedStore {
     fn default() -> Self {
-        Self(Arc::new(MemoryStore::new()))
+        Self::new(MemoryStore::new())
     }
 }
 

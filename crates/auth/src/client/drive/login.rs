@@ -41,7 +41,7 @@ impl Authorizer {
 
 impl Shared {
     pub(super) fn flight_key(&self, kind: FlightKind) -> FlightKey {
-        let store = Arc::as_ptr(&self.plan.store.0).cast::<()>().addr();
+        let store = Arc::as_ptr(&self.plan.store.store).cast::<()>().addr();
         (store, self.pointer.to_text(), kind)
     }
 

@@ -121,7 +121,7 @@ impl Browser {
     /// Keeps records in a store.
     #[must_use]
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = SharedStore(Arc::new(store));
+        self.store = SharedStore::new(store);
         self
     }
 

@@ -65,7 +65,7 @@ macro_rules! options {
             /// Keeps records in a store. Without it, they are kept in memory.
             #[must_use]
             pub fn store(mut self, store: impl Store) -> Self {
-                self.options.store = SharedStore(Arc::new(store));
+                self.options.store = SharedStore::new(store);
                 self
             }
 

@@ -6,9 +6,9 @@ use http::header::{HeaderMap, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
 use tokio::time::advance;
 
-use super::super::vain::VAIN_LOGIN_PAUSE;
 use super::network::{AS, MCP, Network};
 use super::{AuthAttempts, AuthVerdict, LoginPolicy, authorizer, send, send_with};
+use crate::client::logins::VAIN_LOGIN_PAUSE;
 use crate::client::plan::{Browser, Machine};
 use crate::client::store::MemoryStore;
 use crate::url::Url;
@@ -73,6 +73,22 @@ async fn many_callers_at_once_log_in_in_vain_once() {
         assert_eq!(call.await.unwrap(), StatusCode::UNAUTHORIZED);
     }
     assert_eq!(network.visits(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_connects_again_and_again_logs_in_once() {
+    let network = Network::new();
+    network.state().refuses_tokens = Some("invalid_token");
+    let plan = Browser::new("app");
+    for _ in 0..5 {
+        let client = authorizer(plan.clone(), &network);
+        let (_, error) = send_with(&client, &network, "x", LoginPolicy::Allowed).await;
+        assert!(error.unwrap().to_string().contains("no new login for 300 s"));
+    }
+    assert_eq!(network.visits(), 1);
+    // Another account is another login.
+    send(&authorizer(plan.account("bob"), &network), &network, "x").await;
+    assert_eq!(network.visits(), 2);
 }
 
 #[tokio::test(start_paused = true)]

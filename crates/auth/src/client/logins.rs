@@ -1,7 +1,8 @@
 //! Logins in vain: the MCP server refuses the token that a login has just brought.
 //!
 //! Another login would bring another token that it refuses, and a user would see a page for every
-//! call. So there is a pause, in which a refusal is an error.
+//! call. So there is a pause, in which a refusal is an error. Clients with the same plan share it: a
+//! program that connects again and again logs in once.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -9,18 +10,18 @@ use std::time::Duration;
 use bowline_proto::sync::lock;
 use tokio::time::Instant;
 
+use super::redeem::quotable;
 use crate::challenge::Challenge;
-use crate::client::redeem::quotable;
 use crate::error::{Error, Kind};
 use crate::secret::Secret;
 use crate::url::Url;
 
 /// How long no login begins after one whose token the MCP server refused at once.
-pub(super) const VAIN_LOGIN_PAUSE: Duration = Duration::from_secs(300);
+pub(crate) const VAIN_LOGIN_PAUSE: Duration = Duration::from_secs(300);
 
 /// The logins at one MCP server.
 #[derive(Default)]
-pub(super) struct LoginHistory(Mutex<State>);
+pub(crate) struct LoginHistory(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -36,17 +37,17 @@ struct VainLogin {
 }
 
 impl LoginHistory {
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         lock(&self.0).count
     }
 
-    pub(super) fn succeeded(&self) {
+    pub(crate) fn succeeded(&self) {
         lock(&self.0).count += 1;
     }
 
     /// The MCP server answered 401 to the token of a login that has just succeeded. A text that
     /// repeats the token is not kept.
-    pub(super) fn was_in_vain(&self, challenge: Option<&Challenge>, token: &Secret<String>) {
+    pub(crate) fn was_in_vain(&self, challenge: Option<&Challenge>, token: &Secret<String>) {
         let value = |name| challenge.and_then(|it| quotable(it.value(name)?, &[token]));
         let quoted = [value("error"), value("error_description")].into_iter().flatten();
         let quoted: Vec<String> = quoted.map(|text| format!("`{text}`")).collect();
@@ -58,7 +59,7 @@ impl LoginHistory {
     }
 
     /// Ends the pause: the user wants a new login.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         lock(&self.0).vain = None;
     }
 
@@ -67,7 +68,7 @@ impl LoginHistory {
     /// # Errors
     ///
     /// In the pause after a login in vain.
-    pub(super) fn check(&self, mcp: &Url) -> Result<(), Error> {
+    pub(crate) fn check(&self, mcp: &Url) -> Result<(), Error> {
         let state = lock(&self.0);
         let Some(VainLogin { refused, answer }) = &state.vain else { return Ok(()) };
         let left = VAIN_LOGIN_PAUSE.saturating_sub(refused.elapsed());
