@@ -70,6 +70,7 @@ fn the_server_passes_what_there_is_for_2025_03_26() {
     assert_eq!(passed(&server(&["--spec-version", "2025-03-26"])), 1);
 }
 
+// spec: SKL-1, SKL-2, SKL-4, SKL-5, SKL-8, SKL-10, SKL-11, SKL-12, SKL-17, SKL-19, SKL-25, SKL-26
 #[test]
 fn the_server_passes_the_scenarios_of_skills() {
     for scenario in SERVER_SKILLS {
@@ -83,6 +84,7 @@ fn the_server_passes_the_scenarios_of_skills() {
     assert_eq!(offered, SERVER_SKILLS);
 }
 
+// spec: SKL-21, SKL-23, SKL-24
 #[test]
 fn the_client_passes_every_scenario() {
     let mut names = BTreeSet::new();

@@ -41,6 +41,7 @@ fn problem_of(files: &[(&str, &str)]) -> String {
     problem(&folder(files))
 }
 
+// spec: SKL-11, SKL-12
 #[test]
 fn each_folder_with_a_manifest_is_a_skill() {
     let folder = folder(&[
@@ -72,6 +73,7 @@ fn each_folder_with_a_manifest_is_a_skill() {
     }
 }
 
+// spec: SKL-11
 #[test]
 fn a_nested_skill_is_a_skill_and_its_files_are_also_those_of_the_outer_one() {
     let folder = folder(&[
@@ -85,6 +87,7 @@ fn a_nested_skill_is_a_skill_and_its_files_are_also_those_of_the_outer_one() {
     assert_eq!(skills.skills()[1].uri, "skill://outer/inner/SKILL.md");
 }
 
+// spec: SKL-2, SKL-26
 #[test]
 fn directories_list_their_children() {
     let folder = folder(&[
@@ -110,6 +113,7 @@ fn directories_list_their_children() {
     }
 }
 
+// spec: SKL-4, SKL-5
 #[test]
 fn a_bad_manifest_is_named_with_its_line() {
     for (text, expected) in [
@@ -159,6 +163,7 @@ fn links_are_refused_and_never_followed() {
     }
 }
 
+// spec: SKL-16
 #[test]
 fn a_skill_that_exceeds_a_limit_is_refused() {
     let folder = folder(&[

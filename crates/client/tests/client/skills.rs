@@ -49,6 +49,7 @@ async fn load(client: &Client, peer: &mut Peer, entry: &Value, contents: Value) 
     loaded.unwrap_err()
 }
 
+// spec: SKL-14, SKL-24
 #[tokio::test(start_paused = true)]
 async fn skills_are_listed_page_by_page_and_no_file_is_read() {
     for (client, mut peer) in both_with(builder(), &capabilities()).await {
@@ -72,6 +73,7 @@ async fn skills_are_listed_page_by_page_and_no_file_is_read() {
     }
 }
 
+// spec: SKL-20
 #[tokio::test(start_paused = true)]
 async fn an_entry_is_found_by_its_uri() {
     for (client, mut peer) in both_with(builder(), &capabilities()).await {
@@ -95,6 +97,7 @@ async fn an_entry_is_found_by_its_uri() {
     }
 }
 
+// spec: SKL-21, SKL-22, SKL-31
 #[tokio::test(start_paused = true)]
 async fn a_skill_that_its_entry_describes_is_loaded_and_its_files_are_read() {
     for (client, mut peer) in both_with(builder(), &capabilities()).await {
@@ -118,6 +121,7 @@ async fn a_skill_that_its_entry_describes_is_loaded_and_its_files_are_read() {
     }
 }
 
+// spec: SKL-21, SKL-23
 #[tokio::test(start_paused = true)]
 async fn another_size_digest_or_frontmatter_is_refused_and_named() {
     for (client, mut peer) in both_with(builder(), &capabilities()).await {

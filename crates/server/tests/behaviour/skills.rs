@@ -45,6 +45,7 @@ fn uris(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|item| item["uri"].as_str().unwrap()).collect()
 }
 
+// spec: SKL-1, SKL-2
 #[tokio::test]
 async fn the_extension_and_resources_are_declared_in_every_revision() {
     for revision in EVERY {
@@ -57,6 +58,7 @@ async fn the_extension_and_resources_are_declared_in_every_revision() {
     }
 }
 
+// spec: SKL-1, SKL-10, SKL-12, SKL-19
 #[tokio::test]
 async fn clients_that_did_not_declare_the_extension_list_skills_with_all_files() {
     for revision in EVERY {
@@ -80,6 +82,7 @@ async fn clients_that_did_not_declare_the_extension_list_skills_with_all_files()
     }
 }
 
+// spec: SKL-17
 #[tokio::test]
 async fn caching_hints_are_sent_since_they_exist() {
     let server = Server::new("a", "1").skills(skills().ttl(Duration::from_secs(60)));
@@ -98,6 +101,7 @@ async fn caching_hints_are_sent_since_they_exist() {
     assert_eq!(peer.send(request).await.unwrap().cache().ttl_ms(), 60_000);
 }
 
+// spec: SKL-19, SKL-25
 #[tokio::test]
 async fn what_is_not_there_is_refused_and_named() {
     for revision in BOTH {
@@ -121,6 +125,7 @@ async fn what_is_not_there_is_refused_and_named() {
     }
 }
 
+// spec: SKL-6, SKL-8
 #[tokio::test]
 async fn files_are_read_as_resources_and_the_list_has_manifests_only() {
     for revision in BOTH {
@@ -141,6 +146,7 @@ async fn files_are_read_as_resources_and_the_list_has_manifests_only() {
     }
 }
 
+// spec: SKL-2, SKL-26
 #[tokio::test]
 async fn directories_list_their_children_page_by_page() {
     let server = server().page_size(1);
@@ -159,6 +165,7 @@ async fn directories_list_their_children_page_by_page() {
     assert_eq!(seen, [r#""deep" "inode/directory""#, r#""my forms.md" "text/markdown""#]);
 }
 
+// spec: SKL-18
 #[tokio::test]
 async fn skills_are_listed_page_by_page_and_a_strange_cursor_is_refused() {
     let server = server().page_size(1);
@@ -177,6 +184,7 @@ async fn skills_are_listed_page_by_page_and_a_strange_cursor_is_refused() {
     }
 }
 
+// spec: SKL-18
 #[tokio::test]
 async fn a_page_of_large_skills_is_bounded_in_bytes() {
     let names: Vec<_> = (10..30).map(|number| format!("s{number}")).collect();

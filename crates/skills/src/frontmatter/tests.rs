@@ -12,6 +12,7 @@ fn frontmatter(fields: &str) -> Frontmatter {
     Frontmatter::of_skill(&skill(fields)).unwrap()
 }
 
+// spec: SKL-10
 #[test]
 fn every_field_is_written_as_json_in_the_order_of_the_author() {
     let yaml = "license: MIT\nmetadata:\n  version: 1.5\n  tags: [a, b]\nz: true\n";

@@ -92,6 +92,7 @@ fn the_uri_ends_in_the_name() {
     assert!(problem(&other).ends_with("the name `P`, which breaks the rules for names"));
 }
 
+// spec: SKL-15
 #[test]
 fn a_skill_as_large_as_the_limits_is_accepted_and_a_larger_one_is_not() {
     let limits = SkillLimits::default();
