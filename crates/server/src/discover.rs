@@ -30,6 +30,9 @@ pub(crate) fn capabilities(
     let own = own_capabilities(registry, subscriptions);
     let mounts = registry.mounts();
     let mut all = mounts.iter().fold(own, |all, mount| join(all, &mount.capabilities()));
+    if mounts.iter().any(runs_tasks) {
+        all = with_tasks(all);
+    }
     if let (ResourceSubscriptions::Disabled, Some(resources)) = (subscriptions, &mut all.resources)
     {
         resources.subscribe = false;
@@ -86,6 +89,11 @@ fn with_tasks(mut capabilities: ServerCapabilities) -> ServerCapabilities {
     // The identifier is well-formed.
     _ = capabilities.extensions.insert(tasks::IDENTIFIER, Object::default());
     capabilities
+}
+
+/// Whether tools of a mounted server run as tasks of the server that mounts it.
+pub(crate) fn runs_tasks(mount: &Mount) -> bool {
+    mount.task_routes().is_some() && has_tasks(&mount.capabilities())
 }
 
 /// Whether a server declares the tasks extension.

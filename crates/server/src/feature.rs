@@ -24,7 +24,9 @@ pub(crate) use prompt::PromptEntry;
 pub use prompt::{Prompt, PromptFn};
 pub(crate) use resource::{CheckedResource, ResourceEntry, ResourceReader, TemplateEntry, asked};
 pub use resource::{Resource, ResourceFn};
-pub(crate) use tool::{Following, TaskNeed, TaskPlan, TaskRoutes, ToolEntry, WithoutTasks};
+pub(crate) use tool::{
+    Following, TaskHost, TaskNeed, TaskPlan, TaskRoutes, ToolEntry, WithoutTasks,
+};
 pub use tool::{Tool, ToolFn};
 pub use visible::Definition;
 

@@ -5,6 +5,7 @@
 //! so it hides features, applies limits, asks the user and reports progress as if the caller were
 //! connected to it directly.
 
+use std::any::Any;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -18,6 +19,7 @@ use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 use futures_core::future::BoxFuture;
 
+use crate::feature::TaskRoutes;
 use crate::layer::{ErasedService, Fault};
 use crate::server::BuildError;
 
@@ -29,22 +31,37 @@ pub(crate) struct Mount {
     pub(crate) namespace: Namespace,
     route: ErasedService,
     offer: Arc<dyn Offer>,
+    tasks: Option<TaskSource>,
 }
 
+/// Finds the code for tasks of a mounted server; `None` as long as none of its tools has tasks.
+pub(crate) type TaskSource = Arc<dyn Fn() -> Option<TaskRoutes> + Send + Sync>;
+
 impl Mount {
-    /// Mounts a server in a namespace.
+    /// Mounts a server in a namespace. `task_source` knows which upstreams can run their tools as
+    /// tasks of the server that mounts them.
     ///
     /// # Errors
     ///
     /// If the namespace cannot be one, or the server cannot be built.
-    pub(crate) fn make(namespace: String, upstream: impl IntoUpstream) -> Result<Self, BuildError> {
+    pub(crate) fn make(
+        namespace: String,
+        upstream: impl IntoUpstream,
+        task_source: fn(&dyn Any) -> Option<TaskSource>,
+    ) -> Result<Self, BuildError> {
         let namespace = Namespace::new(namespace)
             .map_err(|error| BuildError::new(format!("nothing can be mounted in {error}")))?;
         let unfit =
             |error| BuildError::new(format!("the server mounted as `{namespace}`: {error}"));
         let upstream = upstream.into_upstream().map_err(|error| unfit(error.to_string()))?;
         let route = ErasedService::new(upstream.clone(), Fault::Server);
-        Ok(Self { namespace, route, offer: Arc::new(upstream) })
+        let tasks = task_source(&upstream);
+        Ok(Self { namespace, route, offer: Arc::new(upstream), tasks })
+    }
+
+    /// The code for tasks, if its tools run as tasks of the server that mounts it.
+    pub(crate) fn task_routes(&self) -> Option<TaskRoutes> {
+        self.tasks.as_ref()?()
     }
 
     /// What it offers now.

@@ -5,6 +5,7 @@
 //! it does two things for every call: it hands sealed state of an earlier round to the code that
 //! opens it, and it refuses results that are too large.
 
+use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
@@ -20,6 +21,7 @@ use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
 
 use crate::layer::{CallHead, ErasedService, ResultSizeLimit};
+use crate::mount::TaskSource;
 use crate::router::{Routed, Router};
 use crate::seal::{Opener, Sealer};
 use crate::shared::ServerShared;
@@ -55,6 +57,12 @@ impl Service {
     #[cfg(feature = "http")]
     pub(crate) fn offer_store(&self, store: Arc<dyn bowline_store::Backend>) {
         _ = self.0.router.shared().tasks.backend.set(store);
+    }
+
+    /// Where the code for tasks of an upstream is found, if it is a built server.
+    pub(crate) fn task_source(upstream: &dyn Any) -> Option<TaskSource> {
+        let service = upstream.downcast_ref::<Self>()?.clone();
+        Some(Arc::new(move || service.0.router.task_routes()))
     }
 
     /// Begins what a server does for its tasks while it serves.

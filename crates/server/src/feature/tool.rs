@@ -19,7 +19,7 @@ mod entry;
 mod task_plan;
 
 pub(crate) use entry::ToolEntry;
-pub(crate) use task_plan::{Following, TaskNeed, TaskPlan, TaskRoutes, WithoutTasks};
+pub(crate) use task_plan::{Following, TaskHost, TaskNeed, TaskPlan, TaskRoutes, WithoutTasks};
 
 /// A function that a model can call.
 ///

@@ -42,12 +42,14 @@ impl Registry {
             let message = format!("two servers are mounted as `{namespace}`");
             return Err(BuildError::duplicate(message));
         }
+        let task_routes = mount.task_routes();
         let mounts: Arc<[Mount]> = mounts.iter().cloned().chain([mount]).collect();
         let is_free = |what, name: &str| check_free(&mounts, what, name);
         self.tools().iter().try_for_each(|entry| is_free("tool", entry.name()))?;
         self.prompts().iter().try_for_each(|entry| is_free("prompt", entry.name()))?;
         self.link(FeatureRoutes::LINKED);
         self.link(MountRoutes::LINKED);
+        task_routes.into_iter().for_each(|routes| self.link_tasks(routes));
         *write(&self.0.mounts) = mounts;
         Ok(())
     }
@@ -153,7 +155,8 @@ mod tests {
     fn a_server_whose_names_are_taken_is_not_mounted() {
         let registry = Registry::new();
         registry.insert(Tool::new("weather__rain", || async {})).unwrap();
-        let mount = Mount::make("weather".to_owned(), Server::new("weather", "1")).unwrap();
+        let mount =
+            Mount::make("weather".to_owned(), Server::new("weather", "1"), |_| None).unwrap();
         let error = registry.mount(mount).unwrap_err().to_string();
         assert!(error.starts_with("tool `weather__rain` cannot have that name"), "{error}");
         assert!(registry.mounts().is_empty());

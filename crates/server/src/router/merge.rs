@@ -14,7 +14,6 @@ use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::method::Method;
-use bowline_types::namespace::Namespace;
 use bowline_types::page::PagedResult;
 use bowline_types::prompt::{ListPromptsResult, PromptDefinition};
 use bowline_types::read::read;
@@ -141,7 +140,7 @@ impl<P: Merged> Merging<P> {
         };
         let (mut items, next) = page.body().parse::<P>().map_err(invalid)?.into_parts();
         if let Source::Mount(mount) = source {
-            items.iter_mut().for_each(|item| P::qualify(item, &mount.namespace));
+            items.iter_mut().for_each(|item| P::qualify(item, mount));
         }
         self.items.extend(items);
         self.next = next.map(|next| cursor_at(source, Some(&next)));
@@ -159,7 +158,7 @@ trait Merged: PagedResult<Item: Send> + ResultBody + DeserializeOwned + Send {
     fn new(items: Vec<Self::Item>, next: Option<Cursor>) -> Self;
 
     /// Names an item so that it cannot be taken for another server's.
-    fn qualify(item: &mut Self::Item, namespace: &Namespace);
+    fn qualify(item: &mut Self::Item, mount: &Mount);
 
     /// Whether a server has such a list.
     fn are_offered(capabilities: &ServerCapabilities) -> bool;
@@ -174,9 +173,9 @@ macro_rules! merged {
                 page
             }
 
-            fn qualify(item: &mut $item, namespace: &Namespace) {
-                let qualify: fn(&mut $item, &Namespace) = $qualify;
-                qualify(item, namespace);
+            fn qualify(item: &mut $item, mount: &Mount) {
+                let qualify: fn(&mut $item, &Mount) = $qualify;
+                qualify(item, mount);
             }
 
             fn are_offered(capabilities: &ServerCapabilities) -> bool {
@@ -189,13 +188,15 @@ macro_rules! merged {
 // Resources keep their URIs, because texts also name them and cannot be rewritten.
 merged! {
     ListToolsResult of ToolDefinition, if supports_tools,
-        by |tool, namespace| {
-            tool.name = namespace.qualify(&tool.name);
-            // Mounted servers run no tasks.
-            tool.execution = None;
+        by |tool, mount| {
+            tool.name = mount.namespace.qualify(&tool.name);
+            if mount.task_routes().is_none() {
+                // Its calls do not become tasks here.
+                tool.execution = None;
+            }
         };
     ListPromptsResult of PromptDefinition, if supports_prompts,
-        by |prompt, namespace| prompt.name = namespace.qualify(&prompt.name);
+        by |prompt, mount| prompt.name = mount.namespace.qualify(&prompt.name);
     ListResourcesResult of ResourceDefinition, if supports_resources, by |_, _| {};
     ListResourceTemplatesResult of ResourceTemplate, if supports_resources, by |_, _| {};
 }

@@ -15,7 +15,7 @@ use futures_core::future::BoxFuture;
 
 use super::resource::Presence;
 use super::{Routed, Router, unknown};
-use crate::feature::WithoutTasks;
+use crate::feature::{TaskHost, WithoutTasks};
 use crate::mount::{Mount, accompanied};
 use crate::notify::ListenStream;
 
@@ -29,13 +29,26 @@ impl Router {
         name: &str,
     ) -> Result<Routed, ErrorObject> {
         let (mount, name) = self.mount_of(name).ok_or_else(|| unknown(what, name))?;
-        request.params = request.params.with("name", name);
-        // The client could not ask for a task of the mounted server later.
-        request.parts.extensions.insert(WithoutTasks);
-        if request.params.value("task").is_some() {
-            request.params = request.params.with("task", &());
+        match mount.task_routes() {
+            Some(_) => self.host_task(&mut request),
+            None => {
+                request.parts.extensions.insert(WithoutTasks);
+                if request.params.value("task").is_some() {
+                    request.params = request.params.with("task", &());
+                }
+            }
         }
+        request.params = request.params.with("name", name);
         Ok(Routed::Later(mount.serve(request)))
+    }
+
+    /// Makes this server the one that has the task of a call, unless one that mounts it has it.
+    fn host_task(&self, request: &mut Request) {
+        let extensions = &mut request.parts.extensions;
+        if extensions.get::<TaskHost>().is_none() {
+            let (shared, params) = (self.0.shared.clone(), request.params.clone());
+            extensions.insert(TaskHost { shared, params });
+        }
     }
 
     /// The mounted server that a qualified name leads to, and what the thing is called there.

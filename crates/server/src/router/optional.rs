@@ -24,7 +24,7 @@ use futures_core::future::BoxFuture;
 use super::resource::Presence;
 use super::{Routed, Router, not_offered};
 use crate::feature::set::FeatureEntry as _;
-use crate::feature::{Following, ToolEntry, WithoutTasks};
+use crate::feature::{Following, TaskRoutes, ToolEntry, WithoutTasks};
 use crate::mount::{Mount, lists};
 use crate::notify::ListenStream;
 
@@ -85,22 +85,28 @@ impl Router {
         served.map(Routed::Later).ok_or_else(|| not_offered(method))
     }
 
+    /// The code for tasks, if the server or one that it mounts has tools that run as tasks.
+    pub(crate) fn task_routes(&self) -> Option<TaskRoutes> {
+        let registry = &self.0.registry;
+        let mounted = || registry.mounts().iter().find_map(Mount::task_routes);
+        registry.task_routes().copied().or_else(mounted)
+    }
+
     /// Serves a request about tasks.
     fn serve_task(&self, request: Request) -> Result<Routed, ErrorObject> {
-        let routes = self.0.registry.task_routes();
-        let routes = routes.ok_or_else(|| not_offered(request.parts.method))?;
+        let routes = self.task_routes().ok_or_else(|| not_offered(request.parts.method))?;
         Ok(Routed::Later((routes.serve)(request, &self.0.shared)))
     }
 
     /// Follows the tasks with these ids; `None` if there are no ids, or the server has no tasks.
     pub(super) fn follow(&self, ids: Vec<String>, parts: &Parts) -> Option<Following> {
-        let routes = self.0.registry.task_routes().filter(|_| !ids.is_empty())?;
+        let routes = self.task_routes().filter(|_| !ids.is_empty())?;
         Some((routes.follow)(ids, parts, &self.0.shared))
     }
 
     /// Begins to look for tasks of servers that have stopped, if this one has tasks.
     pub(crate) fn sweep_tasks(&self) {
-        if let Some(routes) = self.0.registry.task_routes() {
+        if let Some(routes) = self.task_routes() {
             (routes.sweep)(&self.0.shared);
         }
     }

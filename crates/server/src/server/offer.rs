@@ -11,6 +11,7 @@ use crate::discover::ResourceSubscriptions;
 use crate::feature::{Definition, IntoFeature, Prompt, Resource, Tool};
 use crate::mount::Mount;
 use crate::router::ListKind;
+use crate::service::Service;
 
 impl Server {
     /// Offers a tool.
@@ -76,6 +77,10 @@ impl Server {
     /// to it. Layers of this server also wrap the calls of mounted servers.
     /// [`visible`](Self::visible) applies only to this server's own features.
     ///
+    /// Tools of a mounted `Server` run as tasks of this server, which keeps them in its own
+    /// [store](Self::store) with its own [limits](Self::task_limits). Tools of a mounted `Client` do
+    /// not run as tasks.
+    ///
     /// A mounted `Client` has one connection for all callers. Calls, progress and cancellation pass
     /// through, but the server behind the client does not know the callers. Until there is a bridge
     /// for that, it cannot ask a caller's user or model or read a caller's roots: the hooks that the
@@ -99,7 +104,7 @@ impl Server {
     /// ```
     #[must_use]
     pub fn mount(self, namespace: impl Into<String>, upstream: impl IntoUpstream) -> Self {
-        let mounted = Mount::make(namespace.into(), upstream);
+        let mounted = Mount::make(namespace.into(), upstream, Service::task_source);
         self.edit(|inner| inner.note(mounted.and_then(|mount| inner.registry.mount(mount))))
     }
 

@@ -24,7 +24,7 @@ impl Tool {
     /// With [`Optional`](TaskSupport::Optional) other clients get the result as usual. With
     /// [`Required`](TaskSupport::Required) their calls are refused. A client has tasks if it
     /// declares the extension `io.modelcontextprotocol/tasks` (2026-07-28), or if it asks for one in
-    /// its call (2025-11-25). A server that mounts this one runs the tool without tasks.
+    /// its call (2025-11-25). If the server is mounted in another, the task belongs to that one.
     ///
     /// If the process stops while a task runs, and the tasks are kept in a
     /// [store](crate::Server::store) that survives it, the next process with this store ends the

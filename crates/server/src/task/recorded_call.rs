@@ -29,12 +29,11 @@ pub(super) struct RecordedCall {
 }
 
 impl RecordedCall {
-    pub(super) fn of(request: &Request) -> Self {
-        let parts = &request.parts;
+    pub(super) fn of(parts: &Parts, params: &Members) -> Self {
         let scopes = || parts.access.scopes().map(str::to_owned).collect();
         Self {
             revision: parts.revision,
-            params: RawJson::from_checked(request.params.as_str()),
+            params: RawJson::from_checked(params.as_str()),
             meta: RawJson::from_checked(parts.meta.as_str()),
             client: parts.client.info.clone(),
             capabilities: parts.client.capabilities.clone(),

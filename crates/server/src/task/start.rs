@@ -25,7 +25,7 @@ use super::{ask_first, legacy, modern, records, sweep};
 use crate::call::InTask;
 use crate::feature::invoke::Invocation;
 use crate::feature::run::{Callee, HandlerRun};
-use crate::feature::{TaskNeed, ToolEntry, WithoutTasks};
+use crate::feature::{TaskHost, TaskNeed, ToolEntry, WithoutTasks};
 use crate::layer::{CallHead, ResultSizeLimit};
 use crate::shared::ServerShared;
 
@@ -36,7 +36,6 @@ pub(super) fn start(
     request: Request,
     shared: &Arc<ServerShared>,
 ) -> Invocation<ToolEntry> {
-    sweep::begin(shared);
     match choose(tool, need, &request) {
         Ok(Choice::Plain) => tool.run(request, shared),
         Ok(Choice::Task { ttl }) => {
@@ -130,12 +129,15 @@ async fn begin(
     ttl: Option<Duration>,
     tell: oneshot::Sender<Response>,
 ) {
-    let limits = &shared.tasks.limits;
+    let host = TaskHost::of(&request, &shared);
+    sweep::begin(&host.shared);
+    let limits = &host.shared.tasks.limits;
     let ttl = ttl.unwrap_or(limits.ttl).min(limits.longest_ttl).max(Duration::from_millis(1));
     let expires = Instant::now() + ttl;
-    let fits = request.params.as_str().len() <= limits.record / 2;
-    let call = (tool.is_idempotent() && fits).then(|| RecordedCall::of(&request));
-    let (run, watch, record) = match prepare(&request, &shared, ttl, call).await {
+    let fits = host.params.as_str().len() <= limits.record / 2;
+    let may_repeat = tool.is_idempotent() && fits;
+    let call = may_repeat.then(|| RecordedCall::of(&request.parts, &host.params));
+    let (run, watch, record) = match prepare(&request, &host.shared, ttl, call).await {
         Ok(prepared) => prepared,
         Err(error) => {
             _ = tell.send(Err(error.into()));

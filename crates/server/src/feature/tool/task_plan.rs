@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bowline_proto::members::Members;
 use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
@@ -45,7 +46,25 @@ pub(crate) struct TaskRoutes {
 /// Becomes the changes of the tasks that a subscription names.
 pub(crate) type Following = BoxFuture<'static, Result<Box<dyn TaskChanges>, ErrorObject>>;
 
+/// An extension of a call that a server passes on to one that it mounts: a task of the call belongs
+/// to the outermost server, because the client asks that one for it.
+#[derive(Clone)]
+pub(crate) struct TaskHost {
+    /// Of the outermost server.
+    pub(crate) shared: Arc<ServerShared>,
+    /// The params that the outermost server got, with the name that leads to the tool.
+    pub(crate) params: Members,
+}
+
+impl TaskHost {
+    /// The server that has the task of a call: one that mounts this one, or this one.
+    pub(crate) fn of(request: &Request, shared: &Arc<ServerShared>) -> Self {
+        let own = || Self { shared: shared.clone(), params: request.params.clone() };
+        request.parts.extensions.get::<Self>().cloned().unwrap_or_else(own)
+    }
+}
+
 /// Marks a call that must not become a task, because the client could not ask for it later: that of
-/// a mounted server.
+/// a mounted client, or of another service that knows no [`TaskHost`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WithoutTasks;

@@ -66,12 +66,14 @@ async fn a_task_goes_on_if_the_store_fails_while_it_runs() {
     assert_eq!(b.status(&other).await, "working");
 }
 
+// spec: TASK-63, XTASK-42
 #[tokio::test(start_paused = true)]
 async fn no_task_begins_while_the_store_fails() {
     let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
     a.link.cut();
     let error = a.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
-    assert_eq!(error.message, "the store of tasks failed: out of reach");
+    let expected = (-32603, "the store of tasks failed: out of reach");
+    assert_eq!((error.code, error.message.as_str()), expected);
     a.link.restore();
     let id = a.create("wait", json!({ "seconds": 1 })).await;
     pass(2).await;

@@ -49,7 +49,7 @@ async fn an_owner_has_a_limited_number_of_tasks_until_one_expires() {
     }
 }
 
-// spec: TASK-51, TASK-52, TASK-54, TASK-72
+// spec: TASK-51, TASK-52, TASK-54, TASK-62, TASK-72
 #[tokio::test(start_paused = true)]
 async fn a_list_goes_page_by_page_through_the_tasks_of_its_caller() {
     let mut replica = limited(Revision::V2025_11_25, |_| ());
