@@ -245,3 +245,28 @@ async fn a_token_of_one_server_is_not_sent_to_another() {
     client.close().await;
     assert_eq!(count(&authority, OAuthEndpoint::Authorize), 2);
 }
+
+#[tokio::test]
+async fn a_server_that_accepts_no_token_of_its_authorization_server_opens_one_page() {
+    let authority = authority().await;
+    // It wants tokens for another name than its own URL, which no client asks for.
+    let wrong = TestServer::of(server(), |http| {
+        http.auth(Jwt::issuer(authority.issuer()).audience("https://elsewhere.example/mcp"))
+    });
+    let wrong = wrong.await;
+    let browser = browser(&authority);
+    for _ in 0..3 {
+        let error = within(to(&wrong).auth(browser.clone()).connect()).await.unwrap_err();
+        let text = error.to_string();
+        assert!(error.is_unauthorized(), "{text}");
+        for part in [
+            format!("`http://{}/mcp` answered 401", wrong.address),
+            "`invalid_token`, `the access token is for another resource`".to_owned(),
+            "no new login for ".to_owned(),
+            "check which issuer and which audience the server accepts".to_owned(),
+        ] {
+            assert!(text.contains(&part), "{text}");
+        }
+    }
+    assert_eq!(count(&authority, OAuthEndpoint::Authorize), 1);
+}
