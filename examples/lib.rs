@@ -15,6 +15,7 @@
 //! | `progress` | progress; cancellation needs no code |
 //! | `tasks` | a slow tool as a task, for clients that have tasks |
 //! | `task_client` | a client that does something else while a task runs |
+//! | `extension` | a method outside of the specification, on both sides |
 //! | `skills` | skills: texts that tell models how to use the server |
 //! | `ask_the_user` | questions, the same code in both eras |
 //! | `client` | starts any server and calls one of its tools |

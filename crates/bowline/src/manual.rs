@@ -88,6 +88,9 @@ pub mod _25_providers_tried {}
 #[doc = include_str!("manual/_26_tasks.md")]
 pub mod _26_tasks {}
 
+#[doc = include_str!("manual/_27_extensions.md")]
+pub mod _27_extensions {}
+
 #[cfg(feature = "skills")]
 #[doc = include_str!("manual/_28_skills.md")]
 pub mod _28_skills {}

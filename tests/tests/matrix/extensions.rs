@@ -111,8 +111,8 @@ async fn a_notification_of_a_client_runs_its_handler(t: Harness) {
     let client = t.connect(server).client(declaring(&Found::default())).await;
     let extension = client.extension(SEARCH);
     extension.notify("notifications/search/typed", &json!({ "text": 1 })).unwrap();
-    extension.notify("notifications/search/typed", &json!({ "text": "kno" })).unwrap();
-    assert_eq!(heard.recv().await.as_deref(), Some("kno"));
+    extension.notify("notifications/search/typed", &json!({ "text": "rope" })).unwrap();
+    assert_eq!(heard.recv().await.as_deref(), Some("rope"));
     let error = extension.notify("notifications/search/typed", &[1]).unwrap_err().to_string();
     assert!(error.contains("the params are no JSON object, but `[1]`"), "{error}");
 }
@@ -135,4 +135,11 @@ async fn mistakes_of_a_client_are_found_when_it_connects() {
         let error = builder.connect(Command::new("never-started")).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+// spec: EXT-5
+#[test]
+fn the_manual_lists_the_extensions_that_come_with_the_library() {
+    let chapter = include_str!("../../../crates/bowline/src/manual/_27_extensions.md");
+    assert!(chapter.contains(bowline::types::ext::tasks::IDENTIFIER));
 }
