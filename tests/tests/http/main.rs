@@ -28,6 +28,7 @@ mod sse2024_and_stateless;
 mod stop;
 mod storm;
 mod subscriptions;
+mod task_crashes;
 mod test_server;
 mod tls;
 mod unread_streams;

@@ -13,16 +13,16 @@ use crate::test_server::{Session, initialize, request, text_of, within};
 use crate::wire::{Answer, Event, Request, Wire};
 
 /// A server in its own process, and its file.
-struct Durable {
-    address: SocketAddr,
-    folder: TempDir,
-    process: Child,
+pub(crate) struct Durable {
+    pub(crate) address: SocketAddr,
+    pub(crate) folder: TempDir,
+    pub(crate) process: Child,
     /// Holds the port, so that no other process gets it.
     _held: TcpSocket,
 }
 
 impl Durable {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let held = TcpSocket::new_v4().unwrap();
         // The server sets this too, and may then listen here.
         held.set_reuseaddr(true).unwrap();
@@ -33,13 +33,13 @@ impl Durable {
         Self { address, folder, process, _held: held }
     }
 
-    async fn kill_and_restart(&mut self) {
+    pub(crate) async fn kill_and_restart(&mut self) {
         // SIGKILL: the process cannot do anything about it.
         within(self.process.kill()).await.unwrap();
         self.process = spawn(self.address, &self.folder).await;
     }
 
-    async fn ask(&self, request: &Request) -> Answer {
+    pub(crate) async fn ask(&self, request: &Request) -> Answer {
         within(async { Wire::send(self.address, request).await.answer().await }).await
     }
 
@@ -50,7 +50,7 @@ impl Durable {
         wire
     }
 
-    async fn session(&self) -> Session {
+    pub(crate) async fn session(&self) -> Session {
         let revision = Revision::V2025_11_25;
         let answer = self.ask(&Request::post(initialize(revision))).await;
         let id = answer.header("mcp-session-id").expect("a session id").to_owned();

@@ -158,7 +158,7 @@ async fn begin(
     let size = ResultSizeLimit::new(shared.limits.result);
     let call = tool.run(inside(request, run.sink.clone()), &shared);
     let call = Box::pin(async move { size.limit_response(head, call.await) });
-    let _entered = shared.tasks.sinks.enter(run.name.id(), &run.sink);
+    let _entered = host.shared.tasks.sinks.enter(run.name.id(), &run.sink);
     run.drive(call, watch, expires).await;
 }
 
