@@ -1,10 +1,11 @@
 //! Handles of a caller in the hands of another: answered like handles that do not exist.
 
+mod tasks;
+
 use std::collections::BTreeMap;
 
 use bowline::http::Sessions;
 use bowline::types::revision::Revision;
-use bowline::{TaskSupport, Tool};
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
 use bytes::Bytes;
@@ -64,12 +65,16 @@ async fn next(stream: &mut Body) -> String {
 }
 
 async fn open(endpoint: &Endpoint) -> Session {
+    open_as(OWNER, endpoint).await
+}
+
+async fn open_as(token: &str, endpoint: &Endpoint) -> Session {
     let opened =
-        send(endpoint, OWNER, &Request::post(initialize(Revision::V2025_11_25)), "/mcp").await;
+        send(endpoint, token, &Request::post(initialize(Revision::V2025_11_25)), "/mcp").await;
     let id = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let session = Session { id, revision: Revision::V2025_11_25 };
     let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-    let answer = send(endpoint, OWNER, &session.post(initialized), "/mcp").await;
+    let answer = send(endpoint, token, &session.post(initialized), "/mcp").await;
     assert_eq!(answer.status(), 202);
     session
 }
@@ -197,47 +202,6 @@ fn declaring(capabilities: Value, method: &str, mut params: Value) -> Request {
     let (_, headers, _) = body.parts();
     let plain = Request::new("POST", text).without("Host");
     headers.iter().fold(plain, |request, (name, value)| request.with(name, value))
-}
-
-/// A modern request about tasks.
-fn of_tasks(method: &str, params: Value) -> Request {
-    let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
-    declaring(tasks, method, params)
-}
-
-// spec: SBP-13, SBP-15, TASK-67, TASK-71, XTASK-39, XTASK-48
-#[tokio::test]
-async fn the_task_of_another_caller_is_no_task() {
-    let (server, _) = server();
-    let later = Tool::new("later", || async { "done" }).task(TaskSupport::Optional);
-    let http = server.tool(later).http().public_url("http://localhost/mcp").auth(admit());
-    let endpoint = http.build().unwrap();
-    let call = of_tasks("tools/call", json!({ "name": "later", "arguments": {} }));
-    let created = seen(&endpoint, OWNER, &call, "/mcp").await;
-    let created: Value = serde_json::from_str(&created.body).unwrap();
-    let id = created["result"]["taskId"].as_str().unwrap();
-    let unknown = "A".repeat(id.len());
-    let uses = |id: &str| {
-        [
-            of_tasks("tasks/get", json!({ "taskId": id })),
-            of_tasks("tasks/update", json!({ "taskId": id, "inputResponses": {} })),
-            of_tasks("tasks/cancel", json!({ "taskId": id })),
-        ]
-    };
-    for stranger in STRANGERS {
-        for (foreign, never) in uses(id).iter().zip(uses(&unknown)) {
-            let foreign = seen(&endpoint, stranger, foreign, "/mcp").await;
-            assert_eq!(foreign, seen(&endpoint, stranger, &never, "/mcp").await);
-            assert!(foreign.status == 401 || foreign.body.contains("-32602"), "{foreign:?}");
-        }
-    }
-    let session = open(&endpoint).await;
-    let list = session.post(request(1, "tasks/list", json!({})));
-    let [get, ..] = uses(id);
-    for request in [get, list] {
-        let own = seen(&endpoint, "ann@issuer mcp,admin 60", &request, "/mcp").await;
-        assert!(own.body.contains(id) && own.body.contains("completed"), "{own:?}");
-    }
 }
 
 // spec: SBP-13, SBP-15
