@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "http")]
 use bowline_http::client::Authorize;
-use bowline_proto::client::ServerProfile;
+use bowline_proto::client::{ServerProfile, TaskRequest};
 use bowline_proto::limits::Limits;
 use bowline_proto::members::Members;
 use bowline_proto::mirror::params::headers_for;
@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::extension::Extensions;
 use crate::hook::Observer;
 use crate::log_level;
+use crate::question_tasks::{self, QuestionTasks};
 use crate::root_list::{RootList, Roots};
 use crate::sample::Sampling;
 use crate::server_identity::ServerIdentity;
@@ -58,6 +59,7 @@ impl Handlers {
         let capabilities = self.elicitation.declare(ClientCapabilities::new());
         let capabilities = self.roots.declare(self.sampling.declare(capabilities));
         let capabilities = self.extensions.declare(capabilities);
+        let capabilities = question_tasks::declare(capabilities);
         // Every client waits for tasks. The identifier has the form that is demanded.
         capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
     }
@@ -78,6 +80,7 @@ pub(crate) struct Application {
     catalogue: Catalogue,
     limits: Limits,
     task_hints: TaskHints,
+    question_tasks: QuestionTasks,
     /// What authorizes requests, if anything does.
     #[cfg(feature = "http")]
     login: OnceLock<Arc<dyn Authorize>>,
@@ -94,6 +97,7 @@ impl Application {
             server: OnceLock::new(),
             roots,
             catalogue: Catalogue::default(),
+            question_tasks: QuestionTasks::new(&limits),
             limits,
             task_hints: TaskHints::default(),
             #[cfg(feature = "http")]
@@ -223,19 +227,8 @@ impl Application {
         link.is_some_and(|link| link.profile().capabilities.supports_extension(extension))
     }
 
-    fn server(&self) -> ServerIdentity {
-        let unmet = || ServerIdentity::unmet(self.handlers.label.clone());
-        self.server.get().cloned().unwrap_or_else(unmet)
-    }
-}
-
-impl Host for Application {
-    fn met(&self, profile: &ServerProfile) {
-        let _ = self.server.set(ServerIdentity::met(self.handlers.label.clone(), profile));
-    }
-
-    /// The handlers are called inside the future, whose panics are caught.
-    fn answer(&self, question: InputRequest) -> BoxFuture<'static, Result<RawJson, ErrorObject>> {
+    /// Puts a question to the application.
+    fn put(&self, question: InputRequest) -> BoxFuture<'static, Result<RawJson, ErrorObject>> {
         let server = self.server();
         match question {
             InputRequest::Elicit(params) => {
@@ -251,6 +244,38 @@ impl Host for Application {
                 Box::pin(ready(Err(error)))
             }
         }
+    }
+
+    fn server(&self) -> ServerIdentity {
+        let unmet = || ServerIdentity::unmet(self.handlers.label.clone());
+        self.server.get().cloned().unwrap_or_else(unmet)
+    }
+}
+
+impl Host for Application {
+    fn met(&self, profile: &ServerProfile) {
+        let _ = self.server.set(ServerIdentity::met(self.handlers.label.clone(), profile));
+    }
+
+    /// The handlers are called inside the future, whose panics are caught.
+    fn answer(
+        &self,
+        mut question: InputRequest,
+    ) -> BoxFuture<'static, Result<RawJson, ErrorObject>> {
+        match question_tasks::requested(&mut question) {
+            Some(task) if self.server().revision.has_core_tasks() => {
+                let created = self.question_tasks.create(task, || self.put(question));
+                Box::pin(ready(created))
+            }
+            _ => self.put(question),
+        }
+    }
+
+    fn answer_about_task(
+        &self,
+        request: TaskRequest,
+    ) -> BoxFuture<'static, Result<RawJson, ErrorObject>> {
+        self.question_tasks.answer(request)
     }
 
     fn log(&self, message: LogMessageParams) {

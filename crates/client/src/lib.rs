@@ -97,6 +97,7 @@
 //! * `web_page`: pages that the user is to visit, and what is suspicious about them.
 //! * `sensitive`: guesses whether a text asks for a secret.
 //! * `sample`: requests to the application's model.
+//! * `question_tasks`: questions that the server asks as tasks.
 //! * `roots`: sets the roots of a connection; `root_list`: checks them.
 //!
 //! Control of tool calls:
@@ -156,6 +157,7 @@ mod answer;
 mod extension;
 mod hook;
 mod host;
+mod question_tasks;
 mod root_list;
 mod roots;
 mod sample;

@@ -26,4 +26,5 @@ pub use cache::CacheOptions;
 pub use call::{CallAnswer, CallError, CallRequest};
 pub use config::ClientConfig;
 pub use connection::{ClientConnection, ClientEvent};
+pub use legacy::TaskRequest;
 pub use negotiate::{NegotiationError, ServerProfile};

@@ -78,6 +78,7 @@ pub mod meta;
 pub mod quote;
 pub mod read;
 pub mod text;
+pub mod time;
 pub mod trace;
 
 pub mod capability;

@@ -134,6 +134,21 @@ pub(crate) fn with_tasks(capabilities: &Value) -> Value {
     capabilities
 }
 
+/// These capabilities, with the tasks that a client of 2025-11-25 declares for its questions.
+pub(crate) fn with_question_tasks(capabilities: &Value) -> Value {
+    let mut requests = json!({});
+    for (feature, method) in [("elicitation", "create"), ("sampling", "createMessage")] {
+        if capabilities.get(feature).is_some() {
+            requests[feature] = json!({ method: {} });
+        }
+    }
+    let mut capabilities = capabilities.clone();
+    if requests != json!({}) {
+        capabilities["tasks"] = json!({ "list": {}, "cancel": {}, "requests": requests });
+    }
+    capabilities
+}
+
 /// Tools and logs.
 fn basic() -> Value {
     json!({ "tools": {}, "logging": {} })

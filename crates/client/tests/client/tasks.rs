@@ -3,6 +3,7 @@
 mod handle;
 mod legacy;
 mod modern;
+mod questions;
 
 use serde_json::{Value, json};
 

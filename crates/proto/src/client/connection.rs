@@ -41,6 +41,7 @@ use super::ask::{AskId, AskOrigin};
 use super::cache::Cache;
 use super::elicitations::Elicitations;
 use super::keep_alive::KeepAliveState;
+use super::legacy::TaskRequest;
 use super::negotiate::{self, NegotiationStep};
 use super::rounds::{InFlightCall, Round};
 use super::session_subscriptions::{SessionSubscriptions, SubscribeRequest};
@@ -74,6 +75,9 @@ pub enum ClientEvent {
     Change(Option<ExchangeId>, ReportedChange),
     /// The server asks a question; pass the answer to [`answer`](ClientConnection::answer).
     Ask(AskId, Box<InputRequest>),
+    /// The server asks about a task of the client; pass the answer to
+    /// [`answer`](ClientConnection::answer) (2025-11-25).
+    AskAboutTask(AskId, TaskRequest),
     /// The server cancelled a question.
     AskCancelled(AskId),
     /// The user has finished an elicitation by URL; holds its name (2025-11-25). Names that the

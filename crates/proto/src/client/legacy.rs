@@ -5,8 +5,11 @@
 
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::tasks::TaskIdParams;
 use bowline_types::input::InputRequest;
 use bowline_types::method::Method;
+use bowline_types::page::PageParams;
+use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use bowline_types::text::excerpt;
 
@@ -20,6 +23,22 @@ pub(super) enum ServerRequest {
     Ping,
     /// A question for the user of the client.
     Question(InputRequest),
+    /// A request about a task that this client runs (2025-11-25).
+    Task(TaskRequest),
+}
+
+/// A request of the server about a task that the client runs: a question that it asked as a task
+/// (2025-11-25).
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskRequest {
+    /// `tasks/get`, with the id of the task.
+    Get(String),
+    /// `tasks/result`, with the id of the task. Answered when the task has ended.
+    Result(String),
+    /// `tasks/cancel`, with the id of the task.
+    Cancel(String),
+    /// `tasks/list`, with the cursor of the page.
+    List(PageParams),
 }
 
 /// Reads a request of the server.
@@ -44,6 +63,9 @@ pub(super) fn read(
         return Ok(ServerRequest::Ping);
     }
     declared(method, capabilities)?;
+    if let Some(request) = about_task(method, request) {
+        return request.map(ServerRequest::Task).map_err(ErrorObject::misread_params);
+    }
     let question = match method {
         Method::ElicitationCreate => request.params.parse_all().map(InputRequest::Elicit),
         Method::SamplingCreateMessage => {
@@ -53,6 +75,18 @@ pub(super) fn read(
     };
     let question = question.map_err(ErrorObject::misread_params)?;
     permitted(&question, capabilities).map(|()| ServerRequest::Question(question))
+}
+
+/// Reads a request about a task; `None` if it is about none.
+fn about_task(method: Method, request: &RequestMessage) -> Option<Result<TaskRequest, ReadError>> {
+    let id = || request.params.parse_all().map(|params: TaskIdParams| params.task_id);
+    Some(match method {
+        Method::TasksGet => id().map(TaskRequest::Get),
+        Method::TasksResult => id().map(TaskRequest::Result),
+        Method::TasksCancel => id().map(TaskRequest::Cancel),
+        Method::TasksList => request.params.parse_all().map(TaskRequest::List),
+        _ => return None,
+    })
 }
 
 /// Checks that the client declared the capabilities that a question needs.
@@ -84,6 +118,11 @@ fn declared(method: Method, capabilities: &ClientCapabilities) -> Result<(), Err
         Method::ElicitationCreate => capabilities.elicitation.is_some(),
         Method::SamplingCreateMessage => capabilities.supports_sampling(),
         Method::RootsList => capabilities.supports_roots(),
+        Method::TasksGet | Method::TasksResult => capabilities.tasks.is_some(),
+        Method::TasksList => capabilities.tasks.as_ref().is_some_and(|tasks| tasks.list.is_some()),
+        Method::TasksCancel => {
+            capabilities.tasks.as_ref().is_some_and(|tasks| tasks.cancel.is_some())
+        }
         _ => false,
     };
     declared.then_some(()).ok_or_else(|| unknown(method.name()))

@@ -99,6 +99,10 @@ impl SansIoClient {
                 format!("unasked {}", place.map_or(0, |place| place + 1))
             }
             ClientEvent::ElicitationComplete(name) => format!("completed {name}"),
+            ClientEvent::AskAboutTask(ask, request) => {
+                self.asks.push(ask);
+                format!("asked {} {request:?}", self.asks.len())
+            }
             ClientEvent::TaskChanged(id) => format!("task {id}"),
             ClientEvent::Notification(method, params) => format!("notified {method} {params}"),
             ClientEvent::Renewed => "renewed".to_owned(),

@@ -307,6 +307,12 @@ impl Driver {
                     self.answer(ask, answer);
                 }
             }
+            ClientEvent::AskAboutTask(ask, request) => {
+                let answer = self.host.answer_about_task(request);
+                if let Some(answer) = self.answers.start(ask, answer) {
+                    self.answer(ask, answer);
+                }
+            }
             ClientEvent::AskCancelled(ask) => self.answers.abort(ask),
             ClientEvent::ElicitationComplete(name) => self.host.elicitation_complete(&name),
             ClientEvent::TaskChanged(id) => self.host.task_changed(&id),

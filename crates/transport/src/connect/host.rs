@@ -1,6 +1,8 @@
 //! What a driver calls back: the host of the connection, and the observer of one call.
 
-use bowline_proto::client::ServerProfile;
+use std::future::ready;
+
+use bowline_proto::client::{ServerProfile, TaskRequest};
 use bowline_proto::request::ReportedChange;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
@@ -25,6 +27,16 @@ pub trait Host: Send + Sync + 'static {
     /// It is the same question in both eras. An error goes to a server with sessions as the answer,
     /// and since 2026-07-28 it ends the call that asked.
     fn answer(&self, question: InputRequest) -> BoxFuture<'static, Result<RawJson, ErrorObject>>;
+
+    /// Answers a request of the server about a task that the host runs (2025-11-25). Only a host
+    /// that declares tasks gets any.
+    fn answer_about_task(
+        &self,
+        _request: TaskRequest,
+    ) -> BoxFuture<'static, Result<RawJson, ErrorObject>> {
+        let error = ErrorObject::method_not_found("this client runs no tasks");
+        Box::pin(ready(Err(error)))
+    }
 
     /// The server sent a log message.
     fn log(&self, _message: LogMessageParams) {}

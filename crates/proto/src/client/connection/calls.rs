@@ -171,13 +171,23 @@ impl ClientConnection {
     /// With the error for the server; since 2026-07-28, for the caller of the client.
     pub(super) fn admit(&mut self, questions: usize, now: Instant) -> Result<(), ErrorObject> {
         let limits = self.config.limits();
-        if self.asks.len() + questions > limits.questions {
-            let message = "too many questions are open on this connection";
-            return Err(ErrorObject::internal(message));
-        }
+        self.has_room(questions)?;
         if !self.pace.admits(questions, now) {
             let most = counted(limits.questions_per_minute, "question");
             let message = format!("more than {most} in a minute; ask again later");
+            return Err(ErrorObject::internal(message));
+        }
+        Ok(())
+    }
+
+    /// Checks that not too many requests of the server are open.
+    ///
+    /// # Errors
+    ///
+    /// With the error for the server.
+    pub(super) fn has_room(&self, questions: usize) -> Result<(), ErrorObject> {
+        if self.asks.len() + questions > self.config.limits().questions {
+            let message = "too many questions are open on this connection";
             return Err(ErrorObject::internal(message));
         }
         Ok(())

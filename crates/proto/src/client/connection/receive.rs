@@ -266,6 +266,13 @@ impl ClientConnection {
                 }
                 Err(error) => splice::error(Ok(&request.id), &error),
             },
+            Ok(ServerRequest::Task(about)) => match self.has_room(1) {
+                Ok(()) => {
+                    let ask = self.new_ask(AskOrigin::Request(request.id.clone()));
+                    return self.events.push_back(ClientEvent::AskAboutTask(ask, about));
+                }
+                Err(error) => splice::error(Ok(&request.id), &error),
+            },
             Err(error) => splice::error(Ok(&request.id), &error),
         };
         self.send_one_way(None, frame);
