@@ -21,6 +21,7 @@ mod abandoned;
 mod audit;
 mod failing_store;
 mod limits;
+mod many;
 mod mounted;
 mod shared;
 mod store;

@@ -38,6 +38,12 @@ impl VirtualStore {
         });
     }
 
+    /// The bytes of all entries.
+    pub(super) fn bytes(&self) -> usize {
+        self.expire();
+        self.memory.bytes()
+    }
+
     /// The keys that begin with a prefix.
     pub(super) async fn keys(&self, prefix: &str) -> Vec<Key> {
         self.expire();
