@@ -145,7 +145,7 @@ impl Skills {
     }
 
     /// Calls a function after each reload, with the old and the new skills, until it returns
-    /// `false`.
+    /// `false`. The function must not reload or register functions itself: it would wait for itself.
     pub fn on_reload(
         &self,
         listener: impl Fn(&Catalogue, &Catalogue) -> bool + Send + Sync + 'static,

@@ -19,7 +19,7 @@ impl Server {
     /// let skills = Skills::files([("greet/SKILL.md", text)])?;
     /// let server = Server::new("manners", "1.0.0").skills(skills);
     /// # assert!(server.build().is_ok());
-    /// # Ok::<(), bowline_skills::SkillError>(())
+    /// # Ok::<(), bowline_server::SkillError>(())
     /// ```
     ///
     /// [`Skills::dir`] reads a folder. After a change in it, [`Skills::reload`] updates the server.
