@@ -117,14 +117,10 @@ fn client(arguments: &[&str]) -> Results {
     assert!(output.status.success(), "{arguments:?}: {}", story.concat());
     let mut judged = read(results.path());
     for (place, scenario) in scenarios(results.path()) {
-        let story = std::fs::read_to_string(place.join("stderr.txt")).unwrap();
+        let story = std::fs::read_to_string(place.join("stderr.txt")).unwrap_or_default();
         // In these runs the suite does not look at the exit code.
         if !story.ends_with(PASSED) {
-            judged.entry(scenario).or_default().push(Check {
-                id: "everything-client".to_owned(),
-                status: "FAILURE".to_owned(),
-                error_message: story,
-            });
+            judged.entry(scenario).or_default().push(failure("everything-client", story));
         }
     }
     judged
@@ -208,10 +204,18 @@ fn is_excused(scenario: &str) -> bool {
 /// Reads the checks of each scenario.
 fn read(place: &Path) -> Results {
     let checks = |(place, scenario): (PathBuf, String)| {
-        let text = std::fs::read(place.join("checks.json")).unwrap();
-        (scenario, serde_json::from_slice(&text).unwrap())
+        let checks = match std::fs::read(place.join("checks.json")) {
+            Ok(text) => serde_json::from_slice(&text).unwrap(),
+            Err(error) => vec![failure("suite", format!("it wrote no checks.json: {error}"))],
+        };
+        (scenario, checks)
     };
     scenarios(place).into_iter().map(checks).collect()
+}
+
+/// What this program finds by itself.
+fn failure(id: &str, error_message: String) -> Check {
+    Check { id: id.to_owned(), status: "FAILURE".to_owned(), error_message }
 }
 
 /// Finds the results of the suite: a folder for each scenario, named `<side>-<scenario>-<time>` or
