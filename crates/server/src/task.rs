@@ -11,8 +11,8 @@
 //! * `run`: drives the call, and records how it ends; `listening`: hears of changes of the record.
 //! * `lease`: shows other processes that this one has not stopped; `abandoned` and `sweep`: end or
 //!   repeat the tasks of processes that have.
-//! * `inside`: makes the request that a task runs, and `sink` takes its messages; `origin` sends some of them to the client
-//!   (2025-11-25).
+//! * `inside`: makes the request that a task runs, and `sink` takes its messages; `origin` sends
+//!   some of them to the client (2025-11-25).
 //! * `follow`: reports changes to a `subscriptions/listen` that names tasks (2026-07-28).
 //! * `serve`: `tasks/get` and `tasks/cancel`; `modern` and `legacy`: what differs between the
 //!   revisions.
