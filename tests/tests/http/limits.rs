@@ -63,6 +63,8 @@ fn every_limit_of_a_message_has_a_test_unless_http_does_not_use_it() {
         "probe_timeout",
         "noise",
         "questions_per_minute",
+        "shortest_poll",
+        "longest_poll",
     ];
     let of_one_channel = ["outbox", "drain"];
     let of_memory_alone = ["abandoned", "elicitations"];

@@ -87,13 +87,14 @@ async fn a_client_calls_nothing_of_an_extension_that_one_side_lacks(t: Harness) 
 async fn a_client_declares_its_experimental_capabilities(t: Harness) {
     async fn declared(context: Context) -> Result<String> {
         let experimental = &context.capabilities().experimental;
-        Ok(format!("{:?}", experimental.get("diff").map(|settings| settings.as_str())))
+        let settings = experimental.get("diff").ok_or("the client declares no `diff`")?;
+        Ok(settings.as_str().to_owned())
     }
     let server = Server::new("a", "1").tool(bowline::Tool::new("declared", declared));
     let declare = |client: ClientBuilder| client.experimental("diff", &json!({ "context": 3 }));
     let client = t.connect(server).client(declare).await;
     let text = client.call("declared", ()).await.unwrap().text();
-    assert_eq!(text, r#"Some("{\"context\":3}")"#);
+    assert_eq!(text, r#"{"context":3}"#);
 }
 
 #[bowline::test(every_revision)]
