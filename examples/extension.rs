@@ -51,7 +51,7 @@ fn library() -> Server {
 async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let (ours, theirs) = duplex();
     tokio::spawn(library().serve(theirs));
-    let visited = |visited: Visited| println!("shelf {}", visited.shelf);
+    let visited = |visited: Visited| eprintln!("shelf {}", visited.shelf);
     let search =
         ClientExtension::new(SEARCH).on_notification("notifications/search/visited", visited);
     let client = Client::builder("reader", "1.0.0").extension(search).connect(ours).await?;
@@ -59,6 +59,6 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let search = client.extension(SEARCH);
     let query = Query { text: "nots".to_owned() };
     let hits: Hits = search.request("search/run", &query).await?;
-    println!("{}", hits.titles.join(", "));
+    eprintln!("{}", hits.titles.join(", "));
     Ok(())
 }
