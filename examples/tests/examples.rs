@@ -35,6 +35,7 @@ examples! {
     axum_auth,
     client,
     echo,
+    extension,
     hello_server,
     http_server,
     hub,
@@ -145,6 +146,11 @@ async fn run(name: &str, arguments: &[&str]) -> String {
 /// One check per example, under the name of the example.
 mod works {
     use super::*;
+
+    pub(super) async fn extension() {
+        let said = run("extension", &[]).await;
+        assert_eq!(said, "shelf 1\nshelf 2\nshelf 3\nAll about knots, Knots and splices\n");
+    }
 
     pub(super) async fn hello_server() {
         for revision in BOTH {
