@@ -21,6 +21,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/store/", &["bowline-store", "bowline-http", "bowline-store-sqlite"]),
     ("crates/store-sqlite/", &["bowline-store-sqlite"]),
     ("crates/auth/", &["bowline-auth", "bowline-testing"]),
+    ("crates/skills/", &["bowline-skills", "bowline-server", "bowline-client"]),
     ("crates/http/", &["bowline-http"]),
     ("crates/server/", &["bowline-server"]),
     ("crates/client/", &["bowline-client"]),
