@@ -25,6 +25,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/http/", &["bowline-http"]),
     ("crates/server/", &["bowline-server"]),
     ("crates/client/", &["bowline-client"]),
+    ("crates/gateway/", &["bowline-gateway"]),
     ("crates/macros/", &["bowline-macros"]),
     ("crates/bowline/", &["bowline"]),
     ("crates/testing/", &["bowline-testing"]),

@@ -36,6 +36,11 @@ const ROWS: &[Row] = &[
         uses: &["auth", "http", "proto", "skills", "transport", "types"],
         strict: false,
     },
+    Row {
+        name: "gateway",
+        uses: &["client", "http", "proto", "server", "transport", "types"],
+        strict: false,
+    },
     Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",

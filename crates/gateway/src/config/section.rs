@@ -1,0 +1,41 @@
+//! The optional `gateway` section of a configuration file: settings of the gateway itself.
+
+use super::document::At;
+use super::error::ConfigError;
+
+/// The `gateway` section of a configuration file.
+///
+/// ```json
+/// { "gateway": { "name": "work", "http": "127.0.0.1:8809", "instructions": false, "idleMinutes": 30 } }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GatewaySection {
+    /// The name that the gateway gives itself.
+    pub name: Option<String>,
+    /// The address that it serves over HTTP.
+    pub http: Option<String>,
+    /// Whether instructions of servers reach models; yes if not given.
+    pub instructions: Option<bool>,
+    /// After how many minutes without calls a server is stopped.
+    pub idle_minutes: Option<u64>,
+}
+
+/// Reads the section.
+pub(crate) fn read(root: &At<'_>) -> Result<GatewaySection, ConfigError> {
+    let mut section = GatewaySection::default();
+    let Some(at) = root.member("gateway") else { return Ok(section) };
+    for (name, at) in at.members()? {
+        match name {
+            "name" => section.name = Some(at.text()?.to_owned()),
+            "http" => section.http = Some(at.text()?.to_owned()),
+            "instructions" => section.instructions = Some(at.flag()?),
+            "idleMinutes" => section.idle_minutes = Some(at.count()?),
+            _ => {
+                let advice = "it may have name, http, instructions, idleMinutes";
+                return Err(at.fault("this setting is unknown").with_advice(advice));
+            }
+        }
+    }
+    Ok(section)
+}
