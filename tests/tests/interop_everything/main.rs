@@ -13,6 +13,7 @@ use bowline_tests::serving::Serving;
 use serde_json::{Map, Value};
 
 mod expected;
+mod tasks;
 
 /// Small, so that lists have several pages.
 const PAGE_SIZE: usize = 7;

@@ -9,6 +9,7 @@ use bowline::Client;
 use bowline::client::{Change, ClientBuilder};
 use bowline::types::completion::Reference;
 use bowline::types::content::Content;
+use bowline::types::ext::tasks::TaskStatus;
 use bowline::types::revision::Revision;
 use bowline_tests::peers;
 use serde_json::json;
@@ -70,6 +71,7 @@ async fn visit(client: Client, notes: Notes) {
     tools(&client).await;
     resources_and_prompts(&client).await;
     questions(&client).await;
+    tasks(&client).await;
     changes(&client).await;
     client.close().await;
     assert_eq!(notes.take(|noted| &mut noted.oddities), Vec::<String>::new());
@@ -137,6 +139,29 @@ async fn questions(client: &Client) {
     assert_eq!(refused.url_elicitations().len(), 1, "{refused}");
     let visited = client.call("trigger-url-elicitation", &page).await.unwrap();
     assert!(visited.text().contains("User completed"), "{}", visited.text());
+}
+
+/// Tasks of 2025-11-25 in both directions: the server runs a tool as one, and asks the client two
+/// questions as such.
+async fn tasks(client: &Client) {
+    let topic = json!({ "topic": "python", "ambiguous": true });
+    let research = client.call("simulate-research-query", &topic).await.unwrap();
+    assert!(!research.is_error(), "{}", research.text());
+    assert!(research.text().contains("Elicitation Flow"), "{}", research.text());
+
+    let running = client.call("simulate-research-query", &topic).task().await.unwrap();
+    assert_eq!(running.state().await.unwrap().status(), &TaskStatus::Working);
+    running.cancel().await.unwrap();
+    assert!(running.wait().await.unwrap_err().is_cancelled());
+    let known = client.tasks().all().await.unwrap();
+    let cancelled = known.iter().find(|task| Some(task.id()) == running.id()).unwrap();
+    assert_eq!(cancelled.status(), &TaskStatus::Cancelled);
+
+    let asked = client.call("trigger-elicitation-request-async", ()).await.unwrap();
+    assert!(asked.text().contains("[COMPLETED]"), "{}", asked.text());
+    let sampled =
+        client.call("trigger-sampling-request-async", json!({ "prompt": "knot" })).await.unwrap();
+    assert!(sampled.text().contains("a bowline"), "{}", sampled.text());
 }
 
 async fn changes(client: &Client) {
