@@ -12,7 +12,7 @@
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
 //! * `line`, `calls` — what waits to be sent, and how calls are polled, in both eras;
-//! * `reply`, `body` — every HTTP answer, and its body;
+//! * `reply`, `body` — every HTTP answer, and its body; `page` — the one for browsers;
 //! * `listener` — the accept loop; `connections`, `connection_use`, `protocol`, `tcp` — its connections;
 //! * `answer`, `socket`, `flow`, `read_pace` — whether the client reads what is written.
 
@@ -40,6 +40,7 @@ mod limits;
 mod line;
 mod listener;
 mod modern;
+mod page;
 mod places;
 mod protocol;
 mod read;

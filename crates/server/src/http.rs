@@ -178,7 +178,10 @@ impl Http {
             service.offer_store(store.clone());
         }
         service.begin();
-        let config = HttpConfig::clone(&self.config);
+        let mut config = HttpConfig::clone(&self.config);
+        if let Some(url) = &self.public_url {
+            config = config.with_shown_url(url);
+        }
         let config = self.claims.configure(config, &service, self.public_url.as_deref())?;
         Ok(Endpoint::new(service, Arc::new(self.server.config()), config))
     }

@@ -18,6 +18,7 @@ mod mirror;
 mod modern;
 mod nginx;
 mod owners;
+mod page;
 mod proxies;
 mod restart;
 mod resume;

@@ -13,7 +13,7 @@ use super::admit::{Admit, VerifiedCaller};
 use super::body::Body;
 use super::endpoint::Endpoint;
 use super::inbound::Inbound;
-use super::reply;
+use super::{head, reply};
 
 impl Endpoint {
     /// Answers a request that passed the gate, if its credential is good enough.
@@ -28,6 +28,9 @@ impl Endpoint {
         }
         let caller = match admit.admit(&inbound.parts).await {
             Ok(caller) => caller,
+            Err(refusal) if head::wants_page(&inbound.parts) => {
+                return Box::pin(self.page(inbound, refusal.into())).await;
+            }
             Err(refusal) => return refusal.into(),
         };
         let VerifiedCaller { owner, claims, access, valid_for, headers } = caller;

@@ -42,6 +42,8 @@ pub struct HttpConfig {
     /// Whether the two endpoints of 2024-11-05 are served.
     pub(super) sse2024: bool,
     pub(super) verification: Verification,
+    /// The URL that the page for browsers names, if it is not the one that the browser opened.
+    pub(super) shown_url: Option<String>,
     #[cfg(feature = "http2")]
     pub(super) http2: bool,
     pub(super) store: Arc<dyn Backend>,
@@ -59,6 +61,7 @@ impl HttpConfig {
             sessions: Sessions::Kept,
             sse2024: false,
             verification: Verification::None,
+            shown_url: None,
             #[cfg(feature = "http2")]
             http2: false,
             store: Arc::new(MemoryBackend::default()),
@@ -77,6 +80,14 @@ impl HttpConfig {
     /// Which hosts and origins requests may name.
     pub fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// Sets the URL that clients call, for the page that a browser gets. Without it the page names the
+    /// host and path of the browser's request, which lack what a proxy or an outer router removed.
+    #[must_use]
+    pub fn with_shown_url(mut self, url: impl Into<String>) -> Self {
+        self.shown_url = Some(url.into());
+        self
     }
 
     /// Sets what verifies the credentials of every request.

@@ -26,6 +26,7 @@ use bowline_proto::request::{Owner, Peer, Request, Response as Outcome};
 use bowline_proto::server::ServerConfig;
 use bowline_proto::wire;
 use bowline_transport::BoxFuture;
+use bowline_types::implementation::Implementation;
 use bowline_types::revision::{Era, Revision};
 use bytes::{Buf, Bytes};
 use http::request::Parts;
@@ -113,6 +114,11 @@ impl Endpoint {
         self.sessions.close();
     }
 
+    /// The name and version of the server.
+    pub(super) fn info(&self) -> &Implementation {
+        self.core.server.info()
+    }
+
     pub(super) fn config(&self) -> &HttpConfig {
         &self.core.config
     }
@@ -183,7 +189,7 @@ impl Endpoint {
     /// Answers a request that passed the gate, and was admitted if the endpoint has authorization.
     ///
     /// GET and DELETE exist only with sessions (up to 2025-11-25). Without them both are answered
-    /// 405, which the protocol allows (HTTP-40, SESS-11).
+    /// 405, which the protocol allows (HTTP-40, SESS-11). A browser gets 405 with a page.
     pub(super) async fn serve<B: http_body::Body<Error: fmt::Display>>(
         &self,
         inbound: &mut Inbound,
@@ -192,6 +198,10 @@ impl Endpoint {
         self.find_caller(inbound);
         match inbound.parts.method {
             Method::POST => self.post(inbound, body).await,
+            Method::GET if head::wants_page(&inbound.parts) => {
+                let refused = reply::method_not_allowed(self.methods());
+                Box::pin(self.page(inbound, refused)).await
+            }
             Method::GET if self.has_sessions(inbound) => {
                 Box::pin(legacy::get(&self.sessions, inbound)).await
             }
@@ -325,7 +335,7 @@ impl Endpoint {
     ///    too ([`era_of`]): `_meta` decides for a notification that names its revision there, and
     ///    otherwise the header `MCP-Protocol-Version`.
     /// 4. A modern request is admitted and takes a slot here. A legacy one goes to its session.
-    fn begin(&self, inbound: &mut Inbound, text: &Bytes) -> Begun {
+    pub(super) fn begin(&self, inbound: &mut Inbound, text: &Bytes) -> Begun {
         let core = &self.core;
         let frame = match Frame::parse(text, core.server.limits()) {
             Ok(frame) => frame,
@@ -385,7 +395,7 @@ fn modern_without_request(frame: &Frame) -> Response<Body> {
 }
 
 /// How far a message gets without waiting. The caller of [`Endpoint::begin`] awaits the rest.
-enum Begun {
+pub(super) enum Begun {
     /// Refused, or a notification that needs no further work.
     Answered(Response<Body>),
     /// Admitted, with a slot taken. Its handler has not been polled.

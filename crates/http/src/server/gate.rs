@@ -172,6 +172,19 @@ impl Gate {
         self.check_origin(&parts.headers)
     }
 
+    /// Scheme and host of a request that passed, as its client knows them. The scheme is `https` for
+    /// a name that only pages of `https` have.
+    pub(super) fn origin_of(&self, parts: &Parts) -> Option<String> {
+        let named = named_host(parts).ok()?;
+        let has = |scheme: &str| {
+            let default = default_port(scheme).unwrap_or_default();
+            let mut known = self.origins.iter().filter(|origin| origin.scheme == scheme);
+            known.any(|origin| origin.host.matches(&named, default))
+        };
+        let scheme = if has("https") && !has("http") { "https" } else { "http" };
+        Some(format!("{scheme}://{named}"))
+    }
+
     /// A name without a port stands for port 80 or 443.
     fn check_host(&self, parts: &Parts) -> Result<(), Refusal> {
         let named = named_host(parts)?;

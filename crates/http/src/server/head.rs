@@ -6,7 +6,9 @@
 //! routed it differently.
 
 use bowline_proto::mirror::{self, Head, HeaderField, ParamHeaders};
+use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::request::Parts;
 
 const VERSION: HeaderName = HeaderName::from_static(mirror::PROTOCOL_VERSION);
 const METHOD: HeaderName = HeaderName::from_static(mirror::METHOD);
@@ -83,6 +85,28 @@ pub(super) fn accepts<const N: usize>(headers: &HeaderMap, wanted: [&str; N]) ->
         }
     }
     !taken.contains(&false)
+}
+
+/// Headers that only clients of the protocol send.
+const OF_CLIENTS: [&str; 3] = ["mcp-protocol-version", "mcp-session-id", "last-event-id"];
+
+/// Whether a request is one of a browser that opens the address: a GET that wants `text/html` and no
+/// event stream.
+///
+/// A program that takes anything (`*/*`) is no browser, and a request with a header of the protocol
+/// comes from a client.
+pub(super) fn wants_page(parts: &Parts) -> bool {
+    parts.method == Method::GET
+        && names(&parts.headers, "text/html")
+        && !names(&parts.headers, EVENTS)
+        && !OF_CLIENTS.iter().any(|name| parts.headers.contains_key(*name))
+}
+
+/// Whether `Accept` names this type itself, and not only a range that covers it.
+fn names(headers: &HeaderMap, wanted: &str) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter();
+    let mut ranges = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    ranges.any(|range| essence(range).eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
 /// Whether a media range covers a media type. Besides the type itself, `*/*` and `application/*`

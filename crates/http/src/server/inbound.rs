@@ -5,10 +5,14 @@ use std::sync::Arc;
 use bowline_proto::admission::{Admitted, admit_modern};
 use bowline_proto::classify::ModernClaim;
 use bowline_proto::frame::RequestMessage;
+use bowline_proto::mirror;
 use bowline_proto::request::{Access, Claims, Extensions, Owner, Peer};
 use bowline_proto::server::Attached;
 use bowline_proto::wire::KnownClient;
 use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use tokio::time::Instant;
@@ -63,6 +67,19 @@ impl Sender {
 impl Inbound {
     pub(super) fn new(parts: Parts, sender: Sender, caller: Caller) -> Self {
         Self { parts, caller, expires: None, access: None, sender }
+    }
+
+    /// The head of a request that the endpoint sends to itself on behalf of the same sender: a POST
+    /// of a method of 2026-07-28 that names nothing.
+    pub(super) fn own_request(&self, method: Method) -> Self {
+        let (mut parts, ()) = http::Request::new(()).into_parts();
+        parts.method = http::Method::POST;
+        parts.uri = self.parts.uri.clone();
+        parts.extensions = self.parts.extensions.clone();
+        let version = HeaderValue::from_static(Revision::V2026_07_28.as_str());
+        parts.headers.insert(mirror::PROTOCOL_VERSION, version);
+        parts.headers.insert(mirror::METHOD, HeaderValue::from_static(method.name()));
+        Self::new(parts, self.sender.clone(), self.caller.clone())
     }
 
     /// Notes what was verified, for handlers and for the owner of sessions, and takes the credential

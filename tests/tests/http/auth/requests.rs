@@ -9,6 +9,7 @@ use bowline::types::revision::Revision;
 use serde_json::json;
 
 use super::{TestAdmit, by, server, start};
+use crate::page::browsing;
 use crate::test_server::{Session, TestServer, call, initialize, request, text_of, within};
 use crate::wire::{Request, Wire};
 
@@ -41,6 +42,23 @@ async fn a_request_without_a_good_token_is_401_whatever_it_asks_for() {
             assert_eq!(answer.status(), 401, "{request:?}");
             assert_eq!(answer.header("www-authenticate"), Some(CHALLENGE));
             assert_eq!(answer.json()["error"]["message"], reason);
+        }
+    }
+}
+
+// spec: TOK-11, HTTP-40
+#[tokio::test]
+async fn a_browser_without_a_token_gets_a_page_that_tells_nothing_about_the_server() {
+    let server = start().await;
+    for (request, status) in [(browsing(), 401), (by("ann@issuer", browsing()), 405)] {
+        let answer = server.ask(&request).await;
+        assert_eq!(answer.status(), status);
+        assert_eq!(answer.header("www-authenticate").is_some(), status == 401);
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+        assert!(answer.body.contains("<h1>An MCP server</h1>"), "{}", answer.body);
+        assert!(answer.body.contains("bowline connect http://"), "{}", answer.body);
+        for secret in ["stage", "1.0.0", "echo", "note"] {
+            assert!(!answer.body.contains(secret), "{secret}: {}", answer.body);
         }
     }
 }

@@ -1,0 +1,167 @@
+//! The text of the page.
+
+use std::fmt;
+
+use bowline_types::implementation::Implementation;
+
+use super::entries::entries;
+
+/// What the page says.
+pub(super) struct Page<'a> {
+    /// The address for clients.
+    pub(super) url: &'a str,
+    /// `None` if the server tells strangers nothing.
+    pub(super) described: Option<Described<'a>>,
+}
+
+/// What an open server tells everyone.
+pub(super) struct Described<'a> {
+    pub(super) info: &'a Implementation,
+    pub(super) offers: Vec<Offer>,
+}
+
+/// One list of the server.
+pub(super) struct Offer {
+    /// What is listed, such as `tools`.
+    pub(super) kind: &'static str,
+    pub(super) names: Vec<String>,
+    /// Whether the server has more of them.
+    pub(super) has_more: bool,
+}
+
+/// The names that the page shows of each list; the rest is counted.
+const SHOWN: usize = 60;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark}\
+body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}\
+h1{line-height:1.2;margin-bottom:0}\
+code,pre{font:14px/1.4 ui-monospace,monospace}\
+pre{padding:.6rem .8rem;border:1px solid #8886;border-radius:.4rem;overflow-x:auto;user-select:all}\
+.about{color:#888;margin-top:.2rem}\
+h3{font-size:1rem;margin:1rem 0 -.4rem}";
+
+/// Nothing may be loaded or run; the one style is named by its SHA-256.
+pub(super) const fn content_security_policy() -> &'static str {
+    "default-src 'none'; style-src 'sha256-tClhidb+OtNE57pylFUVkRzZOfi4nbia+K/kSiiaU1o='; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
+
+impl fmt::Display for Page<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.described.as_ref().map(|described| described.info);
+        let name = info.map_or("server", |info| info.name.as_str());
+        let title = match info {
+            Some(info) => info.title.as_deref().unwrap_or(&info.name),
+            None => "An MCP server",
+        };
+        let title = Escaped(title);
+        write!(
+            f,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n\
+             <title>{title}</title>\n<style>{STYLE}</style></head>\n<body>\n<h1>{title}</h1>\n"
+        )?;
+        if let Some(info) = info {
+            let (name, version) = (Escaped(&info.name), Escaped(&info.version));
+            writeln!(f, "<p class=\"about\">{name} {version}</p>")?;
+        }
+        writeln!(
+            f,
+            "<p>This is the address of a server for AI applications. It speaks the \
+             <a href=\"https://modelcontextprotocol.io\" rel=\"noreferrer\">Model Context Protocol</a>: \
+             applications call it, and people add it to an application.</p>"
+        )?;
+        match &self.described {
+            Some(described) => described.fmt(f)?,
+            None => writeln!(f, "<p>It shows what it offers after a login.</p>")?,
+        }
+        f.write_str("<h2>Add it</h2>\n<p>A click on a text selects all of it.</p>\n")?;
+        for entry in entries(name, self.url) {
+            let text = Escaped(&entry.text);
+            writeln!(f, "<h3>{}</h3>\n<pre>{text}</pre>", Escaped(entry.place))?;
+        }
+        f.write_str("</body></html>\n")
+    }
+}
+
+impl fmt::Display for Described<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.offers.is_empty() {
+            return Ok(());
+        }
+        f.write_str("<h2>What it offers</h2>\n<ul>\n")?;
+        for offer in &self.offers {
+            let more = if offer.has_more { " or more" } else { "" };
+            write!(f, "<li>{}{more} {}:", offer.names.len(), offer.kind)?;
+            for (index, name) in offer.names.iter().take(SHOWN).enumerate() {
+                let comma = if index == 0 { "" } else { "," };
+                write!(f, "{comma} <code>{}</code>", Escaped(name))?;
+            }
+            let is_cut = offer.names.len() > SHOWN;
+            writeln!(f, "{}</li>", if is_cut { ", …" } else { "" })?;
+        }
+        f.write_str("</ul>\n")
+    }
+}
+
+/// Text between tags: no character of it starts markup. Control characters become spaces, and a
+/// long text is cut.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars().take(1000) {
+            match character {
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '&' => f.write_str("&amp;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                '\n' => f.write_str("\n")?,
+                character if character.is_control() => f.write_str(" ")?,
+                character => write!(f, "{character}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+
+    #[test]
+    fn the_policy_names_the_style_and_nothing_else() {
+        let digest = ring::digest::digest(&ring::digest::SHA256, STYLE.as_bytes());
+        let source = format!("style-src 'sha256-{}';", STANDARD.encode(digest));
+        assert!(content_security_policy().contains(&source), "the policy needs {source}");
+    }
+
+    #[test]
+    fn no_text_of_a_server_becomes_markup() {
+        let mut info = Implementation::new("<script>alert(1)</script>", "\"&'");
+        info.title = Some("<b>bold</b>\u{7}".to_owned());
+        let names = vec!["<img src=x onerror=alert(2)>".to_owned(); 61];
+        let offers = vec![Offer { kind: "tools", names, has_more: true }];
+        let described = Some(Described { info: &info, offers });
+        let page = Page { url: "http://localhost/mcp", described }.to_string();
+        for markup in ["<script", "<img", "<b>", "\u{7}"] {
+            assert!(!page.contains(markup), "{page}");
+        }
+        assert!(page.contains("<h1>&lt;b&gt;bold&lt;/b&gt; </h1>"), "{page}");
+        assert!(page.contains("<li>61 or more tools: <code>&lt;img"), "{page}");
+        assert!(page.contains(", …</li>"), "{page}");
+    }
+
+    #[test]
+    fn a_protected_server_says_nothing_about_itself() {
+        let page = Page { url: "http://localhost/mcp", described: None }.to_string();
+        assert!(page.contains("<h1>An MCP server</h1>"), "{page}");
+        assert!(page.contains("after a login"), "{page}");
+        assert!(!page.contains("What it offers"), "{page}");
+    }
+}
