@@ -108,7 +108,7 @@ pub enum SkillFiles {
     Listed(Vec<SkillFile>),
     /// The server makes the content when it is read, so there are no digests.
     Dynamic,
-    /// The server sent something else, for this reason. Such a skill must not be loaded.
+    /// The server sent something that cannot be read, for this reason. Such a skill must not be loaded.
     Unreadable(String),
 }
 
@@ -125,7 +125,7 @@ impl SkillFiles {
 impl Default for SkillFiles {
     /// What an entry without the member has.
     fn default() -> Self {
-        Self::Unreadable("missing".to_owned())
+        Self::Unreadable("`resources`: missing".to_owned())
     }
 }
 
@@ -146,9 +146,9 @@ impl<'de> Deserialize<'de> for SkillFiles {
             r#""dynamic""# => Self::Dynamic,
             text if text.starts_with('[') => match json.parse() {
                 Ok(files) => Self::Listed(files),
-                Err(error) => Self::Unreadable(error.to_string()),
+                Err(error) => Self::Unreadable(format!("`resources`: {error}")),
             },
-            _ => Self::Unreadable("expected an array or \"dynamic\"".to_owned()),
+            _ => Self::Unreadable("`resources`: expected an array or \"dynamic\"".to_owned()),
         })
     }
 }
@@ -158,7 +158,9 @@ impl<'de> Deserialize<'de> for SkillFiles {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListSkillsResult {
-    /// The skills of this page, each with all of its files.
+    /// The skills of this page, each with all of its files. An entry that cannot be read has the
+    /// reason in the place of its [files](SkillFiles::Unreadable), and its URI if it has one.
+    #[serde(deserialize_with = "one_by_one")]
     pub skills: Vec<Skill>,
     /// The cursor of the next page. `None` on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,6 +189,24 @@ impl ListSkillsResult {
         self.cache_scope = Some(hint.scope.as_str().to_owned());
         self
     }
+}
+
+/// Reads the entries of a list one by one: one that cannot be read does not cost the others.
+fn one_by_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Skill>, D::Error> {
+    #[derive(Deserialize)]
+    struct Named {
+        uri: String,
+    }
+    let unreadable = |entry: &RawJson, reason: String| {
+        let uri = entry.parse().map_or_else(|_| String::new(), |Named { uri }| uri);
+        let files = SkillFiles::Unreadable(reason);
+        Skill { uri, frontmatter: Frontmatter::default(), files }
+    };
+    let entries = Vec::<RawJson>::deserialize(deserializer)?;
+    let read = |entry: RawJson| {
+        entry.parse().unwrap_or_else(|error| unreadable(&entry, error.to_string()))
+    };
+    Ok(entries.into_iter().map(read).collect())
 }
 
 impl PagedResult for ListSkillsResult {
@@ -315,6 +335,29 @@ mod tests {
         let dynamic = skill(r#","resources":"dynamic""#);
         assert_eq!(dynamic.files, SkillFiles::Dynamic);
         assert!(serde_json::to_string(&dynamic).unwrap().ends_with(r#""resources":"dynamic"}"#));
+    }
+
+    #[test]
+    fn a_wrong_entry_does_not_cost_the_list() {
+        let good = r#"{"uri":"skill://a/SKILL.md","frontmatter":{"name":"a","description":"b"}}"#;
+        for (entry, uri, reason) in [
+            (r#"{"frontmatter":{}}"#, "", "uri"),
+            (r#"{"uri":"skill://b/SKILL.md"}"#, "skill://b/SKILL.md", "frontmatter"),
+            (
+                r#"{"uri":"skill://b/SKILL.md","frontmatter":{"a":1,"a":2}}"#,
+                "skill://b/SKILL.md",
+                "twice",
+            ),
+            (r#"{"uri":1,"frontmatter":{}}"#, "", "uri"),
+            ("7", "", "object"),
+        ] {
+            let page = format!(r#"{{"skills":[{entry},{good}]}}"#);
+            let page: ListSkillsResult = serde_json::from_str(&page).unwrap();
+            let [bad, good] = page.skills.as_slice() else { panic!("{page:?}") };
+            assert_eq!((bad.uri.as_str(), good.name()), (uri, "a"), "{entry}");
+            let problem = bad.check(&crate::SkillLimits::default()).unwrap_err().to_string();
+            assert!(problem.contains("cannot be read: ") && problem.contains(reason), "{problem}");
+        }
     }
 
     #[test]

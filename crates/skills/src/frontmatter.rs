@@ -1,5 +1,6 @@
 //! The head of a `SKILL.md`: YAML between two lines `---`.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
@@ -10,6 +11,9 @@ use crate::yaml;
 
 /// The longest frontmatter, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
+
+/// The most members of one map. No author writes so many, and a client compares them one by one.
+pub(crate) const MOST_MEMBERS: usize = 1024;
 
 /// The fields that the author of a skill wrote into the head of its `SKILL.md`.
 ///
@@ -48,6 +52,13 @@ pub enum FrontmatterValue {
     List(Vec<FrontmatterValue>),
     /// Values by their names; no name stands here twice.
     Map(Vec<(String, FrontmatterValue)>),
+}
+
+impl Default for Frontmatter {
+    /// Without any field. No skill has such a one.
+    fn default() -> Self {
+        Self { fields: FrontmatterValue::Null }
+    }
 }
 
 /// Why a text has no usable frontmatter.
@@ -245,6 +256,11 @@ impl<'de> Deserialize<'de> for FrontmatterValue {
     }
 }
 
+/// What is wrong with a map of more than [`MOST_MEMBERS`].
+pub(crate) fn too_many_members() -> String {
+    format!("a map has more than {MOST_MEMBERS} members")
+}
+
 struct ValueVisitor;
 
 impl<'de> Visitor<'de> for ValueVisitor {
@@ -290,11 +306,15 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members: Vec<(String, FrontmatterValue)> = Vec::new();
+        let mut names = HashSet::new();
         while let Some((name, value)) = map.next_entry::<String, _>()? {
-            if members.iter().any(|(other, _)| *other == name) {
+            if !names.insert(name.clone()) {
                 return Err(de::Error::custom(format!("the member `{name}` stands here twice")));
             }
             members.push((name, value));
+            if members.len() > MOST_MEMBERS {
+                return Err(de::Error::custom(too_many_members()));
+            }
         }
         Ok(FrontmatterValue::Map(members))
     }

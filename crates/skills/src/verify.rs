@@ -82,6 +82,9 @@ impl Skill {
             let text = format!("the entry of {} {problem}", self.uri);
             Err(SkillMismatch::new(Kind::Entry, text))
         };
+        if let SkillFiles::Unreadable(reason) = &self.files {
+            return fail(format!("cannot be read: {reason}"));
+        }
         if let Err(error) = self.frontmatter.check() {
             return fail(format!("has a wrong frontmatter: {error}"));
         }
@@ -92,15 +95,10 @@ impl Skill {
         if !uri::is_skill_name(name) {
             return fail(format!("has the name `{name}`, which breaks the rules for names"));
         }
-        let files = match &self.files {
-            SkillFiles::Listed(files) => files,
-            SkillFiles::Dynamic => {
-                return fail("has no digests, because its server makes it when it is read".into());
-            }
-            SkillFiles::Unreadable(reason) => {
-                return fail(format!("has wrong `resources`: {reason}"));
-            }
-        };
+        if self.files == SkillFiles::Dynamic {
+            return fail("has no digests, because its server makes it when it is read".into());
+        }
+        let files = self.files.listed();
         let (count, most) = (files.len(), limits.files);
         if count > most {
             return fail(format!("lists {count} files; {most} are allowed"));

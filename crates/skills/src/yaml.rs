@@ -8,7 +8,9 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use crate::frontmatter::{FrontmatterError, FrontmatterValue as Value};
+use crate::frontmatter::{
+    FrontmatterError, FrontmatterValue as Value, MOST_MEMBERS, too_many_members,
+};
 
 /// How deep lists and maps may be nested.
 const MOST_NESTED: usize = 16;
@@ -109,6 +111,9 @@ fn refuse_marks(anchor: usize, has_tag: bool) -> Result<(), &'static str> {
 
 /// A key that the map does not have yet.
 fn new_key(members: &[(String, Value)], key: &str) -> Result<String, String> {
+    if members.len() >= MOST_MEMBERS {
+        return Err(too_many_members());
+    }
     match members.iter().any(|(other, _)| other == key) {
         true => Err(format!("the key `{key}` stands here twice")),
         false => Ok(key.to_owned()),

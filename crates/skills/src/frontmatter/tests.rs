@@ -83,6 +83,20 @@ fn an_entry_needs_the_fields_that_every_skill_has() {
     assert!(error.starts_with("the member `name` stands here twice"), "{error}");
 }
 
+#[test]
+fn a_map_has_a_bounded_number_of_members() {
+    let members = |count: usize| {
+        let members: Vec<_> = (0..count).map(|place| format!(r#""m{place}":0"#)).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    assert!(serde_json::from_str::<Frontmatter>(&members(MOST_MEMBERS)).is_ok());
+    let error = serde_json::from_str::<Frontmatter>(&members(MOST_MEMBERS + 1)).unwrap_err();
+    assert!(error.to_string().starts_with("a map has more than 1024 members"), "{error}");
+    let yaml: String = (0..=MOST_MEMBERS).map(|place| format!("m{place}: 0\n")).collect();
+    let error = Frontmatter::of_skill(&skill(&yaml)).unwrap_err();
+    assert_eq!(error.to_string(), "line 1026: a map has more than 1024 members");
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in r#"[-a: \n'"\[\]{},&*!|>#%\t0.é\r]{0,60}"#) {

@@ -75,7 +75,7 @@ fn an_entry_lists_all_files_once_in_its_own_directory() {
     }
     assert!(problem(&with_files(Vec::new())).ends_with("does not list its `SKILL.md`"));
     let unreadable = Skill { files: SkillFiles::default(), ..skill() };
-    assert!(problem(&unreadable).ends_with("has wrong `resources`: missing"));
+    assert!(problem(&unreadable).ends_with("cannot be read: `resources`: missing"));
     let dynamic = Skill { files: SkillFiles::Dynamic, ..skill() };
     assert!(problem(&dynamic).contains("has no digests"));
 }
