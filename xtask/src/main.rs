@@ -47,6 +47,7 @@ Tasks of this repository.
                               is exceeded by more than 10 %
       --write                 write today's figures there
   cargo xtask bench           measure Bowline beside rmcp and beside a minimal server
+  cargo xtask beside          measure the binary beside the programs that people use for its jobs
       --quick                 one short round, to see that it works
       --help                  list all options: cases, rounds, peers, scaling
   cargo xtask mutants AREA…   change the code of an area, such as proto/src/codec, one small piece at a
@@ -80,6 +81,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["budget", options @ ..] => budget::run(options)?,
         ["mutants", options @ ..] => mutants::run(options)?,
         ["bench", options @ ..] => bench::run(options)?,
+        ["beside", options @ ..] => bench::beside(options)?,
         ["demo"] => demo::run()?,
         ["release-check"] => release::run()?,
         _ => bail!("`{}` is no task; see `cargo xtask help`", arguments.join(" ")),
