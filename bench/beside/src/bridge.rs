@@ -6,6 +6,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use bowline::client::ClientBuilder;
+use bowline::types::revision::Revision;
 use bowline::{Client, Command};
 use serde_json::json;
 use tokio::time::sleep;
@@ -72,7 +74,7 @@ pub(crate) fn micros(time: f64) -> String {
 pub(crate) async fn direct(installed: &Installed, way: Way, calls: usize) -> Result<f64> {
     match way {
         Way::Serve => {
-            let client = Client::connect(Command::new(installed.echo()).arg("stdio")).await?;
+            let client = caller().connect(Command::new(installed.echo()).arg("stdio")).await?;
             median(&client, calls).await
         }
         Way::Connect => {
@@ -102,9 +104,8 @@ pub(crate) async fn measure(
             let server = Server::start(installed).await?;
             let words = with(installed.fill(command), "{url}", &server.url);
             let (program, arguments) = words.split_first().context("an empty command")?;
-            let client = Client::connect(
-                Command::new(program).args(arguments).env("HOME", std::env::temp_dir()),
-            );
+            let client = caller()
+                .connect(Command::new(program).args(arguments).env("HOME", std::env::temp_dir()));
             let client = tokio::time::timeout(PATIENCE, client).await.context("no answer")??;
             finish(installed, bridge_below(&words), &client, calls).await
         }
@@ -140,11 +141,16 @@ async fn median(client: &Client, calls: usize) -> Result<f64> {
     Ok(middle.as_secs_f64() * 1e6)
 }
 
+/// A client of the newest revision that all bridges speak.
+fn caller() -> ClientBuilder {
+    Client::builder("beside", "1").revisions([Revision::V2025_11_25])
+}
+
 /// Connects as soon as a server listens.
 async fn open(url: &str) -> Result<Client> {
     let end = Instant::now() + PATIENCE;
     loop {
-        match Client::http(url).connect().await {
+        match caller().http(url).connect().await {
             Ok(client) => return Ok(client),
             Err(error) if Instant::now() > end => return Err(error.into()),
             Err(_) => sleep(Duration::from_millis(50)).await,
