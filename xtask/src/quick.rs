@@ -29,6 +29,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/macros/", &["bowline-macros"]),
     ("crates/bowline/", &["bowline"]),
     ("crates/testing/", &["bowline-testing"]),
+    ("crates/cli/", &["bowline-cli"]),
     ("tests/hot-paths/", &["bowline-hot-paths"]),
     ("xtask/", &["xtask"]),
 ];

@@ -1,0 +1,203 @@
+//! Arguments of a tool from the command line: `key=value`, `key:=json`, `--args JSON`, `-`.
+//!
+//! The tool's schema says which type a value has: `a=1` is a number for one tool and a text for
+//! another.
+
+use std::io::Read as _;
+
+use bowline::types::json::{Object, RawJson};
+
+use crate::exit::Failure;
+use crate::schema::{JsonType, Members, Parameter, Parameters, Types};
+
+/// Arguments as they stand on the command line.
+#[derive(Debug)]
+pub(crate) struct Words<'a> {
+    /// `key=value`, `key:=json`, or `-`.
+    pub(crate) words: &'a [String],
+    /// The value of `--args`.
+    pub(crate) json: Option<&'a str>,
+}
+
+impl Words<'_> {
+    /// Whether types of the tool's schema are needed to read them.
+    pub(crate) fn need_schema(&self) -> bool {
+        self.json.is_none() && !self.words.iter().any(|word| word == "-")
+            || self.words.iter().any(|word| word != "-")
+    }
+
+    /// Reads them as arguments for a tool with these parameters.
+    ///
+    /// # Errors
+    ///
+    /// If a value does not have the type of its parameter, or a required one is missing.
+    pub(crate) fn read(&self, parameters: &Parameters) -> Result<Object, Failure> {
+        let mut members = Members::default();
+        if let Some(json) = self.json {
+            members = object(json, "--args")?;
+        }
+        let mut is_whole = self.json.is_some();
+        for word in self.words {
+            if word == "-" {
+                is_whole = true;
+                for (name, value) in object(&standard_input()?, "standard input")?.0 {
+                    members.set(&name, value);
+                }
+                continue;
+            }
+            add(&mut members, word, parameters)?;
+        }
+        if !is_whole {
+            check_required(&members, parameters)?;
+        }
+        let json = RawJson::from_value(&members).unwrap_or_default();
+        Ok(Object::new(json).unwrap_or_default())
+    }
+}
+
+fn standard_input() -> Result<String, Failure> {
+    let mut text = String::new();
+    let outcome = std::io::stdin().read_to_string(&mut text);
+    outcome.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
+    Ok(text)
+}
+
+fn object(json: &str, place: &str) -> Result<Members, Failure> {
+    let wrong = |reason: String| Failure::usage(format!("{place}: {reason}"));
+    let json = RawJson::from_text(json.trim()).map_err(|error| wrong(format!("no JSON: {error}")))?;
+    if !json.is_object() {
+        return Err(wrong(r#"expected a JSON object such as {"a": 1}"#.to_owned()));
+    }
+    json.parse().map_err(|error| wrong(error.to_string()))
+}
+
+/// Adds one word. A key of an array that is repeated adds an element.
+fn add(members: &mut Members, word: &str, parameters: &Parameters) -> Result<(), Failure> {
+    let Some((key, value)) = word.split_once('=') else {
+        return Err(Failure::usage(format!("`{word}`: expected `key=value`"))
+            .hint("`key:=json` gives JSON, `--args JSON` all arguments, `-` reads them from standard input"));
+    };
+    if let Some(key) = key.strip_suffix(':') {
+        let json = RawJson::from_text(value)
+            .map_err(|error| Failure::usage(format!("`{key}`: `{value}` is no JSON: {error}")))?;
+        members.set(key, json);
+        return Ok(());
+    }
+    let parameter = parameters.named(key);
+    if parameter.is_none() && !parameters.is_open {
+        let names: Vec<String> = parameters.all.iter().map(|it| format!("`{}`", it.name)).collect();
+        return Err(Failure::usage(format!("the tool has no argument `{key}`"))
+            .hint(format!("it has {}", names.join(", "))));
+    }
+    let before = members.0.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+    let value = match (parameter, before) {
+        (Some(it), before) if it.is_array() => element(it, value, before)?,
+        (_, Some(_)) => return Err(Failure::usage(format!("`{key}` is given twice"))),
+        (Some(it), None) => typed(key, value, &it.types)?,
+        (None, None) => typed(key, value, &Types::default())?,
+    };
+    members.set(key, value);
+    Ok(())
+}
+
+impl Parameter {
+    /// Whether it is an array and nothing that a plain word could be.
+    fn is_array(&self) -> bool {
+        let mut types = self.types.0.iter();
+        self.types.0.contains(&JsonType::Array)
+            && types.all(|it| matches!(it, JsonType::Array | JsonType::Null))
+    }
+}
+
+/// An array: the whole of it as JSON, or one element more than before.
+fn element(
+    parameter: &Parameter,
+    value: &str,
+    before: Option<&RawJson>,
+) -> Result<RawJson, Failure> {
+    if before.is_none()
+        && let Some(whole) = as_type(value, JsonType::Array)
+    {
+        return Ok(whole);
+    }
+    let mut elements: Vec<RawJson> =
+        before.and_then(|before| before.parse().ok()).unwrap_or_default();
+    elements.push(typed(&parameter.name, value, &parameter.items)?);
+    Ok(RawJson::from_value(&elements).unwrap_or_default())
+}
+
+/// A value as one of the types; a text if nothing else fits.
+fn typed(key: &str, value: &str, types: &Types) -> Result<RawJson, Failure> {
+    let is_any = types.0.is_empty();
+    if is_any && let Ok(json) = RawJson::from_text(value) {
+        return Ok(json);
+    }
+    if let Some(json) = types.0.iter().find_map(|one| as_type(value, *one)) {
+        return Ok(json);
+    }
+    if is_any {
+        return Ok(RawJson::from_value(value).unwrap_or_default());
+    }
+    let failure = Failure::usage(format!("`{key}`: expected {}, found `{value}`", expected(types)));
+    Err(failure.hint(format!("`{key}:=JSON` sends any JSON value as it is")))
+}
+
+/// A value as this type, if it is one.
+fn as_type(value: &str, one: JsonType) -> Option<RawJson> {
+    let fits = |json: &RawJson| match one {
+        JsonType::Null => json.as_str() == "null",
+        JsonType::Boolean => matches!(json.as_str(), "true" | "false"),
+        JsonType::Integer => is_number(json) && is_whole(json.as_str()),
+        JsonType::Number => is_number(json),
+        JsonType::Array => json.as_str().starts_with('['),
+        JsonType::Object => json.is_object(),
+        JsonType::String => true,
+    };
+    match one {
+        JsonType::String => RawJson::from_value(value).ok(),
+        _ => RawJson::from_text(value.trim()).ok().filter(fits),
+    }
+}
+
+fn is_number(json: &RawJson) -> bool {
+    json.as_str().starts_with(|c: char| c == '-' || c.is_ascii_digit())
+}
+
+/// Whether a number of JSON has no fraction: `1`, `1.0`, `1e3`.
+fn is_whole(number: &str) -> bool {
+    let is_plain = number.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    is_plain || number.parse().is_ok_and(|number: f64| number.fract() == 0.0)
+}
+
+fn expected(types: &Types) -> String {
+    let article = |one: &JsonType| match one {
+        JsonType::Null => "null".to_owned(),
+        JsonType::Integer | JsonType::Array | JsonType::Object => format!("an {}", one.name()),
+        JsonType::Boolean => "`true` or `false`".to_owned(),
+        _ => format!("a {}", one.name()),
+    };
+    types.0.iter().map(article).collect::<Vec<_>>().join(" or ")
+}
+
+fn check_required(members: &Members, parameters: &Parameters) -> Result<(), Failure> {
+    let is_missing = |it: &&Parameter| {
+        it.is_required && !members.0.iter().any(|(name, _)| *name == it.name)
+    };
+    let missing: Vec<String> = parameters
+        .all
+        .iter()
+        .filter(is_missing)
+        .map(|it| format!("`{}` ({})", it.name, it.types))
+        .collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => {
+            let noun = if missing.len() == 1 { "argument" } else { "arguments" };
+            Err(Failure::usage(format!("missing {noun}: {}", missing.join(", ")))
+                .hint("write each as `key=value`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! The command line, and the list of commands.
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::commands::{call, list};
+use crate::exit::{Exit, Failure};
+use crate::print;
+
+/// Stands between any MCP client and any MCP server
+///
+/// TARGET names a server: a URL, a name from a configuration file, or a quoted command. Without
+/// TARGET, write the command that starts the server last, after `--`.
+#[derive(Debug, Parser)]
+#[command(name = "bowline", version, propagate_version = false, max_term_width = 100)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline list https://mcp.example.com/mcp         what a server offers
+  bowline list 'uvx mcp-server-git'                the same of a server that is a command
+  bowline call add a=40 b=2 -- ./calc              calls a tool; the command comes last
+";
+
+/// The commands, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::Args),
+    Call(call::Args),
+}
+
+impl Command {
+    async fn run(self) -> Result<Exit, Failure> {
+        match self {
+            Self::List(args) => args.run().await,
+            Self::Call(args) => args.run().await,
+        }
+    }
+
+    /// One thread is enough for a command that waits for one server, and starts faster.
+    fn runtime(&self) -> Result<Runtime, Failure> {
+        let mut builder = match self {
+            Self::List(_) | Self::Call(_) => Builder::new_current_thread(),
+        };
+        builder.enable_all().build().map_err(|error| {
+            Failure::new(Exit::Unreachable, format!("cannot start the runtime: {error}"))
+        })
+    }
+}
+
+/// Reads the command line and runs the command.
+///
+/// # Errors
+///
+/// If the command fails. Wrong usage ends the process here, with clap's message.
+pub(crate) fn run() -> Result<Exit, Failure> {
+    let Some(command) = Cli::parse().command else {
+        print::text(&Cli::command().render_help().ansi().to_string());
+        return Ok(Exit::Done);
+    };
+    let runtime = command.runtime()?;
+    let outcome = runtime.block_on(Box::pin(command.run()));
+    // A prompt may still wait for a key on a thread of the runtime.
+    runtime.shutdown_background();
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

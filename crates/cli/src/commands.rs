@@ -1,0 +1,4 @@
+//! The commands: one file for each, with its arguments and what it does.
+
+pub(crate) mod call;
+pub(crate) mod list;

@@ -1,0 +1,116 @@
+//! Exit codes, and failures with their hints.
+//!
+//! The codes are a contract: scripts rely on them.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use bowline::client::Error;
+use bowline::types::text::with_causes;
+
+use crate::print;
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The command did what it was for.
+    Done = 0,
+    /// The tool failed, or the server answered with an error.
+    Refused = 1,
+    /// The command line is wrong; clap uses the same code.
+    Usage = 2,
+    /// The server was not found, could not be started, or could not be reached.
+    Unreachable = 3,
+    /// The server demands authorization.
+    Unauthorized = 4,
+    /// No answer came in time.
+    Timeout = 5,
+    /// The server broke the protocol.
+    Violation = 6,
+    /// The user pressed Ctrl-C.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command failed, and what the user can do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    text: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, text: impl Into<String>) -> Self {
+        Self { exit, text: text.into(), hint: None }
+    }
+
+    /// Wrong arguments, noticed after clap has read them.
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, text)
+    }
+
+    /// The user pressed Ctrl-C.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "interrupted")
+    }
+
+    /// Adds what the user can do.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Prints the failure to standard error.
+    pub(crate) fn report(&self) -> ExitCode {
+        print::error(&self.text);
+        if let Some(hint) = &self.hint {
+            print::hint(hint);
+        }
+        self.exit.into()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let failure = Self::new(code(&error), with_causes(&error));
+        match hint(&error) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+fn code(error: &Error) -> Exit {
+    match error {
+        _ if error.is_unauthorized() || error.http_status() == Some(401) => Exit::Unauthorized,
+        _ if error.is_timeout() => Exit::Timeout,
+        _ if error.is_refused() || error.is_tool_failure() || error.is_cancelled() => Exit::Refused,
+        _ if error.is_invalid_answer() => Exit::Violation,
+        _ if error.is_connect() || error.is_closed() || error.http_status().is_some() => {
+            Exit::Unreachable
+        }
+        _ if error.is_not_offered() || error.is_unanswered() || error.is_denied() => Exit::Refused,
+        _ if error.may_retry() => Exit::Unreachable,
+        _ => Exit::Refused,
+    }
+}
+
+fn hint(error: &Error) -> Option<&'static str> {
+    match code(error) {
+        Exit::Timeout => Some("`--timeout SECONDS` waits longer"),
+        Exit::Unreachable if error.is_closed() => Some("`--verbose` shows what the server writes"),
+        _ => None,
+    }
+}

@@ -1,0 +1,29 @@
+//! The `bowline` command: everything that a person does with MCP servers at a terminal.
+//!
+//! Reading order:
+//!
+//! * `cli`: the command line, and the list of commands.
+//! * `commands`: one file for each command, with its arguments and what it does.
+//! * `target`: which server a command is for, and how to connect to it.
+//! * `schema`: the parameters of a tool; `arguments`: values for them, from the command line.
+//! * `exit`: exit codes, and failures with their hints.
+//! * `interrupt`: Ctrl-C.
+//! * `print`: output for people and for programs.
+
+mod arguments;
+mod cli;
+mod commands;
+mod exit;
+mod interrupt;
+mod print;
+mod schema;
+mod target;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,77 @@
+//! Output: results on standard output, notes and errors on standard error.
+//!
+//! Colours appear on terminals only, unless `CLICOLOR_FORCE` or `NO_COLOR` says otherwise. Text of
+//! a server is [cleaned](clean) before a terminal gets it.
+
+pub(crate) mod json;
+pub(crate) mod table;
+
+use std::borrow::Cow;
+use std::io::{self, Write as _};
+
+use anstyle::{AnsiColor, Style};
+
+/// Names of sections and of things.
+pub(crate) const BOLD: Style = Style::new().bold();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Prints text to standard output, with a line end.
+pub(crate) fn text(text: &str) {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    finish(write!(anstream::stdout().lock(), "{text}{end}"));
+}
+
+/// Prints a note to standard error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Prints an error to standard error.
+pub(crate) fn error(text: &str) {
+    note(&format!("{ERROR}error:{ERROR:#} {}", clean(text)));
+}
+
+/// Prints what the user can do about an error.
+pub(crate) fn hint(text: &str) {
+    note(&format!("{HINT}hint:{HINT:#} {}", clean(text)));
+}
+
+/// Removes what a terminal would obey instead of show: control characters, and characters that
+/// reverse or hide text. Line ends and tabs stay.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| !is_obeyed(c);
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let escape = |c: char| if is_plain(c) { c.to_string() } else { c.escape_unicode().to_string() };
+    Cow::Owned(text.replace("\r\n", "\n").chars().map(escape).collect())
+}
+
+fn is_obeyed(c: char) -> bool {
+    let is_reordering = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\n' && c != '\t') || is_reordering
+}
+
+/// Ends the process if the reader of a pipe is gone: there is nothing left to do.
+fn finish(outcome: io::Result<()>) {
+    if let Err(error) = outcome {
+        let is_gone = error.kind() == io::ErrorKind::BrokenPipe;
+        if !is_gone {
+            self::error(&format!("cannot write the output: {error}"));
+        }
+        std::process::exit(i32::from(!is_gone));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_server_cannot_command_the_terminal() {
+        assert_eq!(clean("two\n\tlines ü"), "two\n\tlines ü");
+        assert_eq!(clean("\u{1b}[2Jgone"), "\\u{1b}[2Jgone");
+        assert_eq!(clean("a\u{202e}b\r\nc"), "a\\u{202e}b\nc");
+    }
+}

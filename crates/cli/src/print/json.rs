@@ -1,0 +1,83 @@
+//! JSON for programs, and indented for people who read along.
+
+use bowline::types::json::RawJson;
+use serde::Serialize;
+
+use super::text;
+
+/// Prints a value as JSON to standard output, indented.
+pub(crate) fn print(value: &impl Serialize) {
+    text(&indented(RawJson::from_value(value).unwrap_or_default().as_str()));
+}
+
+/// JSON text with line ends and indentation. Numbers and the order of members stay as they are.
+pub(crate) fn indented(json: &str) -> String {
+    let mut writer = Writer { out: String::with_capacity(json.len() * 2), depth: 0 };
+    let mut rest = json.chars().peekable();
+    let (mut in_string, mut is_escaped) = (false, false);
+    while let Some(c) = rest.next() {
+        if in_string {
+            writer.out.push(c);
+            in_string = is_escaped || c != '"';
+            is_escaped = c == '\\' && !is_escaped;
+            continue;
+        }
+        match c {
+            c if c.is_whitespace() => {}
+            '"' => {
+                in_string = true;
+                writer.out.push(c);
+            }
+            '{' | '[' => {
+                while rest.next_if(|c| c.is_whitespace()).is_some() {}
+                match rest.next_if(|next| matches!(next, '}' | ']')) {
+                    Some(end) => writer.out.extend([c, end]),
+                    None => writer.open(c),
+                }
+            }
+            '}' | ']' => writer.close(c),
+            ',' => writer.line(","),
+            ':' => writer.out.push_str(": "),
+            c => writer.out.push(c),
+        }
+    }
+    writer.out
+}
+
+struct Writer {
+    out: String,
+    depth: usize,
+}
+
+impl Writer {
+    fn open(&mut self, c: char) {
+        self.depth += 1;
+        self.line(&c.to_string());
+    }
+
+    fn close(&mut self, c: char) {
+        self.depth = self.depth.saturating_sub(1);
+        self.line("");
+        self.out.push(c);
+    }
+
+    /// Writes a text and begins the next line.
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+        self.out.push_str(&"  ".repeat(self.depth));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_indented_and_its_values_stay_as_they_are() {
+        let json = r#"{"b":[1e400, {"x":"a, \"{b\\"}],"a":{},"c":[ ]}"#;
+        let expected = "{\n  \"b\": [\n    1e400,\n    {\n      \"x\": \"a, \\\"{b\\\\\"\n    }\n  ],\n  \"a\": {},\n  \"c\": []\n}";
+        assert_eq!(indented(json), expected);
+        assert_eq!(indented("7"), "7");
+    }
+}

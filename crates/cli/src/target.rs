@@ -1,0 +1,228 @@
+//! Which server a command is for, and how to connect to it.
+//!
+//! Every command has the same grammar: TARGET is a URL, a name, or a quoted command. Without
+//! TARGET, the command that starts the server comes last, after `--`.
+
+use std::ffi::OsString;
+use std::str::FromStr;
+
+use bowline::client::ClientBuilder;
+use bowline::transport::child::Stderr;
+use bowline::types::revision::Revision;
+use bowline::{Client, Command};
+
+use crate::exit::{Exit, Failure};
+
+/// The options of every command that connects to a server.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct TargetArgs {
+    /// The command that starts the server, instead of TARGET
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+    /// Adds a header to every request over HTTP; can be repeated
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<Header>,
+    /// Sets a variable of the server's environment, or passes on the one of this shell
+    #[arg(short, long = "env", value_name = "NAME[=VALUE]")]
+    environment: Vec<Variable>,
+    /// Passes on the whole environment of this shell, secrets included
+    #[arg(long)]
+    inherit_env: bool,
+    /// Speaks this revision of the protocol only, such as 2025-11-25; can be repeated
+    #[arg(long = "revision", value_name = "DATE")]
+    revisions: Vec<Revision>,
+    /// Shows what the server writes to standard error
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+impl TargetArgs {
+    /// Finds the server that the command line names. Takes TARGET from the front of the words,
+    /// unless the command line ends with a command.
+    ///
+    /// # Errors
+    ///
+    /// If there is no TARGET, or none of that name.
+    pub(crate) fn take(&self, words: &mut Vec<String>) -> Result<Target, Failure> {
+        if let Some((program, arguments)) = self.command.split_first() {
+            return Ok(self.started(Command::new(program).args(arguments)));
+        }
+        if words.is_empty() {
+            return Err(Failure::usage("no server is named").hint(
+                "write a URL, a name or a quoted command first, or a command last, after `--`",
+            ));
+        }
+        self.named(&words.remove(0))
+    }
+
+    fn named(&self, word: &str) -> Result<Target, Failure> {
+        if word.starts_with("http://") || word.starts_with("https://") {
+            return Ok(self.target(word.to_owned(), Place::Url(word.to_owned())));
+        }
+        if word.contains(|c: char| c.is_whitespace() || c == '/' || c == '\\') {
+            return Ok(self.started(split(word)?));
+        }
+        Err(Failure::new(Exit::Unreachable, format!("there is no server named `{word}`")).hint(
+            format!("a URL begins with `https://`; a command comes last: `-- {word}`"),
+        ))
+    }
+
+    fn started(&self, command: Command) -> Target {
+        let mut command = match self.verbose {
+            true => command.stderr(Stderr::Inherit),
+            false => command,
+        };
+        if self.inherit_env {
+            command = command.inherit_env();
+        }
+        for variable in &self.environment {
+            command = command.env(&variable.name, &variable.value);
+        }
+        self.target(command.to_string(), Place::Command(command))
+    }
+
+    fn target(&self, label: String, place: Place) -> Target {
+        Target {
+            label,
+            place,
+            headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
+            revisions: self.revisions.clone(),
+        }
+    }
+}
+
+/// A server that a command is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// How the user named it.
+    pub(crate) label: String,
+    /// Where it is.
+    pub(crate) place: Place,
+    /// Headers of every request over HTTP.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The revisions to speak; all if empty.
+    pub(crate) revisions: Vec<Revision>,
+}
+
+/// Where a server is.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// At a URL, over HTTP.
+    Url(String),
+    /// In a process that is started.
+    Command(Command),
+}
+
+impl Target {
+    /// Connects with this configuration; [`client`] makes one.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be started or reached, or demands authorization.
+    pub(crate) async fn connect(self, builder: ClientBuilder) -> Result<Client, Failure> {
+        let mut builder = builder.label(&self.label);
+        if !self.revisions.is_empty() {
+            builder = builder.revisions(self.revisions);
+        }
+        let client = match self.place {
+            Place::Command(command) => builder.connect(command).await,
+            Place::Url(url) => {
+                let headers = self.headers.iter();
+                headers
+                    .fold(builder.http(url), |builder, (name, value)| builder.header(name, value))
+                    .connect()
+                    .await
+            }
+        };
+        Ok(client?)
+    }
+}
+
+/// The configuration of a client of this program, without hooks.
+pub(crate) fn client() -> ClientBuilder {
+    Client::builder("bowline", env!("CARGO_PKG_VERSION"))
+}
+
+/// Splits a quoted command into words, as a shell does. Nothing else of a shell happens.
+fn split(text: &str) -> Result<Command, Failure> {
+    let words = shlex::split(text).filter(|words| !words.is_empty());
+    let Some(words) = words else {
+        return Err(Failure::usage(format!("`{text}` is no command: a quote is not closed")));
+    };
+    Ok(Command::new(&words[0]).args(&words[1..]))
+}
+
+/// `NAME: VALUE`.
+#[derive(Clone, Debug)]
+struct Header {
+    name: String,
+    value: String,
+}
+
+impl FromStr for Header {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, value) = text.split_once(':').ok_or("write it as `NAME: VALUE`")?;
+        Ok(Self { name: name.trim().to_owned(), value: value.trim().to_owned() })
+    }
+}
+
+/// `NAME=VALUE`, or `NAME` for the value that this process has.
+#[derive(Clone, Debug)]
+struct Variable {
+    name: String,
+    value: OsString,
+}
+
+impl FromStr for Variable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some((name, value)) = text.split_once('=') {
+            return Ok(Self { name: name.to_owned(), value: value.into() });
+        }
+        let value = std::env::var_os(text).ok_or_else(|| format!("`{text}` is not set here"))?;
+        Ok(Self { name: text.to_owned(), value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(words: &[&str]) -> Result<(Target, Vec<String>), Failure> {
+        let mut words = words.iter().map(|word| (*word).to_owned()).collect();
+        let target = TargetArgs::default().take(&mut words)?;
+        Ok((target, words))
+    }
+
+    #[test]
+    fn a_target_is_a_url_or_a_quoted_command() {
+        let (target, rest) = take(&["http://127.0.0.1:3000/mcp", "echo"]).unwrap();
+        assert!(matches!(target.place, Place::Url(url) if url == "http://127.0.0.1:3000/mcp"));
+        assert_eq!(rest, ["echo"]);
+        let (target, _) = take(&["npx -y 'my server'"]).unwrap();
+        assert_eq!(target.label, r#"npx -y "my server""#);
+        let (target, _) = take(&["./server"]).unwrap();
+        assert_eq!(target.label, "./server");
+    }
+
+    #[test]
+    fn a_command_at_the_end_takes_no_word() {
+        let command = ["npx".into(), "server".into()].to_vec();
+        let args = TargetArgs { command, ..TargetArgs::default() };
+        let mut words = vec!["echo".to_owned()];
+        assert_eq!(args.take(&mut words).unwrap().label, "npx server");
+        assert_eq!(words, ["echo"]);
+    }
+
+    #[test]
+    fn an_unknown_name_is_not_run_as_a_command() {
+        let failure = take(&["rm"]).unwrap_err();
+        assert_eq!(failure.to_string(), "there is no server named `rm`");
+        assert_eq!(take(&[]).unwrap_err().to_string(), "no server is named");
+        assert!(take(&["a 'b"]).unwrap_err().to_string().contains("a quote is not closed"));
+    }
+}

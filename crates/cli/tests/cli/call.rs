@@ -1,0 +1,64 @@
+//! `bowline call`.
+
+use super::*;
+
+#[test]
+fn a_tool_is_called_over_each_transport_in_both_eras() {
+    let http = HttpExhibit::start();
+    for revision in BOTH {
+        let called = with_exhibit(&["call", "echo", "message=40", "--revision", revision]);
+        assert_eq!((called.code, called.stdout.as_str()), (Some(0), "40\n"), "{}", called.stderr);
+        let called = run(&["call", &http.url, "add", "a=40", "b=2", "--revision", revision]);
+        assert_eq!((called.code, called.stdout.as_str()), (Some(0), "{\n  \"sum\": 42\n}\n"));
+    }
+}
+
+#[test]
+fn a_quoted_command_is_a_target() {
+    let program = exhibit();
+    let called = run(&["call", program.to_str().unwrap(), "echo", "message=hi"]);
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
+}
+
+#[test]
+fn arguments_come_from_json_and_from_standard_input() {
+    let called = with_exhibit(&["call", "add", "--args", r#"{"a":1,"b":2}"#]);
+    assert_eq!(called.stdout, "{\n  \"sum\": 3\n}\n");
+    let program = exhibit();
+    let words = ["call", "add", "-", "b=2", "--", program.to_str().unwrap()];
+    assert_eq!(run_with(&words, r#"{"a": 40}"#).stdout, "{\n  \"sum\": 42\n}\n");
+    let joined = with_exhibit(&["call", "join", "words=a", "words=b", "separator=-"]);
+    assert_eq!(joined.stdout, "a-b\n");
+}
+
+#[test]
+fn json_is_the_whole_result() {
+    let called = with_exhibit(&["call", "add", "a=1", "b=2", "--json"]);
+    expect("call.json", &called.stdout);
+}
+
+#[test]
+fn a_tool_that_fails_ends_with_1_and_cannot_command_the_terminal() {
+    let called = with_exhibit(&["call", "fail"]);
+    assert_eq!((called.code, called.stdout.as_str()), (Some(1), "no disk\\u{1b}[2J\n"));
+}
+
+#[test]
+fn mistakes_have_hints() {
+    let wrong = with_exhibit(&["call", "add", "a=one", "b=2"]);
+    assert_eq!(wrong.code, Some(2));
+    expect("call_type.txt", &wrong.stderr);
+    let missing = with_exhibit(&["call", "add", "a=1"]);
+    assert_eq!(missing.code, Some(2));
+    expect("call_missing.txt", &missing.stderr);
+    let unknown = with_exhibit(&["call", "subtract"]);
+    assert_eq!(unknown.code, Some(1));
+    expect("call_unknown.txt", &unknown.stderr);
+}
+
+#[test]
+fn a_tool_that_takes_too_long_ends_with_5() {
+    let called = with_exhibit(&["call", "sleep", "seconds=600", "--timeout", "0.2"]);
+    assert_eq!((called.code, called.stdout.as_str()), (Some(5), ""));
+    expect("call_timeout.txt", &called.stderr);
+}
