@@ -129,7 +129,7 @@ fn server() -> Server {
     Server::new("exhibit", "1.0.0")
         .instructions("Look, and touch.")
         .tools(tools![echo, add, join, sleep, show, fail, order, pay, think, work, change])
-        .resource(Resource::new("exhibit://clock", || async { "12:00" }).description("The time"))
+        .resource(Resource::new("exhibit://clock", || async { "12:00" }).describe("The time"))
         .resource(Resource::new("exhibit://bytes", || async { vec![0_u8, 255, 10] }))
         .resource(user)
         .prompts(prompts![review])

@@ -64,7 +64,8 @@ fn standard_input() -> Result<String, Failure> {
 
 fn object(json: &str, place: &str) -> Result<Members, Failure> {
     let wrong = |reason: String| Failure::usage(format!("{place}: {reason}"));
-    let json = RawJson::from_text(json.trim()).map_err(|error| wrong(format!("no JSON: {error}")))?;
+    let json =
+        RawJson::from_text(json.trim()).map_err(|error| wrong(format!("no JSON: {error}")))?;
     if !json.is_object() {
         return Err(wrong(r#"expected a JSON object such as {"a": 1}"#.to_owned()));
     }
@@ -180,9 +181,8 @@ fn expected(types: &Types) -> String {
 }
 
 fn check_required(members: &Members, parameters: &Parameters) -> Result<(), Failure> {
-    let is_missing = |it: &&Parameter| {
-        it.is_required && !members.0.iter().any(|(name, _)| *name == it.name)
-    };
+    let is_missing =
+        |it: &&Parameter| it.is_required && !members.0.iter().any(|(name, _)| *name == it.name);
     let missing: Vec<String> = parameters
         .all
         .iter()

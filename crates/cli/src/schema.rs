@@ -255,16 +255,23 @@ mod tests {
 
     #[test]
     fn a_signature_names_parameters_in_order_with_their_types() {
-        assert_eq!(shown(r#"{"b":{"type":"integer"},"a":{"type":"string"}}"#), "t(b?: integer, a: string)");
+        assert_eq!(
+            shown(r#"{"b":{"type":"integer"},"a":{"type":"string"}}"#),
+            "t(b?: integer, a: string)"
+        );
         assert_eq!(shown(r##"{"a":{"$ref":"#/$defs/Size"}}"##), "t(a: string)");
         let union = r##"{"a":{"anyOf":[{"$ref":"#/$defs/Size"},{"type":"null"}]}}"##;
         assert_eq!(shown(union), "t(a: null | string)");
-        assert_eq!(shown(r#"{"a":{"type":["number","null"]},"c":{},"d":true}"#), "t(a: null | number, c?: any, d?: any)");
+        assert_eq!(
+            shown(r#"{"a":{"type":["number","null"]},"c":{},"d":true}"#),
+            "t(a: null | number, c?: any, d?: any)"
+        );
     }
 
     #[test]
     fn a_schema_that_refers_to_itself_ends() {
-        let text = r##"{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/A"}}}"##;
+        let text =
+            r##"{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/A"}}}"##;
         let schema = Schema::new(RawJson::from_text(text).unwrap()).unwrap();
         assert_eq!(Parameters::of(&schema).all[0].types, Types::default());
     }

@@ -63,9 +63,8 @@ impl TargetArgs {
         if word.contains(|c: char| c.is_whitespace() || c == '/' || c == '\\') {
             return Ok(self.started(split(word)?));
         }
-        Err(Failure::new(Exit::Unreachable, format!("there is no server named `{word}`")).hint(
-            format!("a URL begins with `https://`; a command comes last: `-- {word}`"),
-        ))
+        Err(Failure::new(Exit::Unreachable, format!("there is no server named `{word}`"))
+            .hint(format!("a URL begins with `https://`; a command comes last: `-- {word}`")))
     }
 
     fn started(&self, command: Command) -> Target {

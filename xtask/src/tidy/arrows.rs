@@ -59,7 +59,7 @@ const ROWS: &[Row] = &[
         ],
         strict: false,
     },
-    Row { name: "cli", uses: &["bowline"], strict: false },
+    Row { name: "cli", uses: &["bowline", "check", "gateway"], strict: false },
     Row {
         name: "testing",
         uses: &["auth", "bowline", "http", "proto", "store", "transport", "types"],

@@ -8,8 +8,8 @@ use bowline::client::{Limits, ToolOutcome};
 use crate::arguments::Words;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::print::json;
 use crate::print;
+use crate::print::json;
 use crate::schema::Parameters;
 use crate::target::{TargetArgs, client};
 

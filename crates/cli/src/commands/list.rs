@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::print::{self, json, table};
 use crate::print::table::Table;
+use crate::print::{self, json, table};
 use crate::schema;
 use crate::target::{TargetArgs, client};
 
@@ -124,13 +124,13 @@ fn tables(lists: &Lists) -> Vec<Table> {
     }
     if let Some(resources) = &lists.resources {
         let row = |it: &ResourceDefinition| {
-            (it.uri.clone(), about(&it.description, &Some(it.display_name().to_owned())))
+            (it.uri.clone(), named(&it.description, it.display_name(), &it.uri))
         };
         tables.push(table("resource", resources, row));
     }
     if let Some(templates) = &lists.templates {
         let row = |it: &ResourceTemplate| {
-            (it.uri_template.clone(), about(&it.description, &Some(it.display_name().to_owned())))
+            (it.uri_template.clone(), named(&it.description, it.display_name(), &it.uri_template))
         };
         tables.push(table("template", templates, row));
     }
@@ -152,6 +152,11 @@ fn table<T>(noun: &str, items: &[T], row: impl Fn(&T) -> (String, String)) -> Ta
 /// The description, or else the title.
 fn about(description: &Option<String>, title: &Option<String>) -> String {
     description.as_ref().or(title.as_ref()).cloned().unwrap_or_default()
+}
+
+/// The description, or else the name unless it repeats the URI.
+fn named(description: &Option<String>, name: &str, uri: &str) -> String {
+    about(description, &Some(name.to_owned()).filter(|name| name != uri))
 }
 
 /// The name of a prompt with its arguments; optional ones have a question mark.

@@ -86,7 +86,10 @@ mod tests {
         table.row("add", "Adds two numbers,\nof any size\n\nMore of it.");
         table.row("subtract", "");
         let shown = anstream::adapter::strip_str(&table.render(40)).to_string();
-        assert_eq!(shown, "tools\n  add       Adds two numbers, of any\n            size\n  subtract\n");
+        assert_eq!(
+            shown,
+            "tools\n  add       Adds two numbers, of any\n            size\n  subtract\n"
+        );
     }
 
     #[test]
