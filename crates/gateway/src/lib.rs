@@ -3,5 +3,21 @@
 //! # Reading order
 //!
 //! * [`config`]: the servers that configuration files of hosts name.
+//! * `limits`: every count and duration.
+//! * `dial`: opens connections to one server; `supervise`: opens them when needed, closes idle ones
+//!   and opens them again after a failure.
+//! * `lanes`: the connections to one server, as one upstream.
+//! * `refusal`: the errors for callers.
 
 pub mod config;
+mod dial;
+mod lanes;
+mod limits;
+mod refusal;
+mod supervise;
+
+pub use self::dial::{Dial, builder as client_builder};
+pub use self::lanes::Lanes;
+pub use self::limits::GatewayLimits;
+pub use self::refusal::UpstreamFailure;
+pub use self::supervise::MetServer;

@@ -1,0 +1,313 @@
+//! The connections to one configured server, as one upstream.
+//!
+//! A lane is one connection, supervised. Callers of one owner share a lane. The upstream passes each
+//! call to the lane of its caller, and repeats a call once if it certainly did not run.
+
+mod key;
+mod listen;
+mod sessions;
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use bowline_proto::request::{Parts, Request, Response, Success};
+use bowline_proto::sync::lock;
+use bowline_proto::upstream::Upstream;
+use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
+use bowline_types::discover::DiscoverResult;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use futures_core::future::BoxFuture;
+use tokio::time::timeout;
+use tower_service::Service;
+
+use self::key::LaneKey;
+use self::sessions::Sessions;
+use crate::config::{Isolation, ServerEntry, Sharing};
+use crate::dial::Dial;
+use crate::limits::GatewayLimits;
+use crate::refusal;
+use crate::supervise::{Lease, MetServer, Supervised};
+
+/// A configured server as an upstream: started by the first list or call, stopped when idle,
+/// restarted after a failure. Cheap to clone.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use bowline_gateway::config::{ConfigVariables, ServerEntry};
+/// use bowline_gateway::{GatewayLimits, Lanes};
+/// use bowline_server::Server;
+///
+/// # async fn example(entry: &ServerEntry) -> Result<(), Box<dyn std::error::Error>> {
+/// let launch = entry.resolve(&ConfigVariables::of_process())?;
+/// let git = Lanes::new("git", Arc::new(launch), GatewayLimits::default());
+/// let gateway = Server::new("gateway", "1.0.0").mount("git", git.clone());
+/// git.close().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Lanes(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    dial: Arc<dyn Dial>,
+    limits: GatewayLimits,
+    sharing: Sharing,
+    isolation: Isolation,
+    discovery: Discovery,
+    open: Mutex<HashMap<LaneKey, Supervised>>,
+    met: Mutex<Option<MetServer>>,
+    sessions: Arc<Sessions>,
+}
+
+/// What an upstream says about itself before its server was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Discovery {
+    /// It offers every list, perhaps empty: so a gateway need not start all its servers.
+    Assumed,
+    /// It starts the server and asks.
+    Asked,
+}
+
+impl Lanes {
+    /// The upstream for one server among others: its server is not started to describe it.
+    pub fn new(name: impl Into<String>, dial: Arc<dyn Dial>, limits: GatewayLimits) -> Self {
+        Self(Arc::new(Inner {
+            name: name.into(),
+            dial,
+            limits,
+            sharing: Sharing::default(),
+            isolation: Isolation::default(),
+            discovery: Discovery::Assumed,
+            open: Mutex::default(),
+            met: Mutex::default(),
+            sessions: Arc::default(),
+        }))
+    }
+
+    /// The upstream for an entry of a configuration file.
+    pub fn of_entry(entry: &ServerEntry, dial: Arc<dyn Dial>, limits: GatewayLimits) -> Self {
+        let lanes = Self::new(&entry.name, dial, limits);
+        lanes.change(|inner| {
+            inner.sharing = entry.share;
+            inner.isolation = entry.isolate;
+        })
+    }
+
+    /// Describes itself as its server does, which is started for that. For a bridge to one server.
+    #[must_use]
+    pub fn described_by_server(self) -> Self {
+        self.change(|inner| inner.discovery = Discovery::Asked)
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        let inner =
+            Arc::get_mut(&mut self.0).expect("nothing shares an upstream that is being made");
+        change(inner);
+        self
+    }
+
+    /// Starts the server for callers without credentials, and returns what it tells about itself.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started. The text is for the operator: it may hold addresses and output of the
+    /// server.
+    pub async fn start(&self) -> Result<MetServer, String> {
+        let key = LaneKey::anonymous();
+        let lane = self.lane(key).ok_or("too many connections are open")?;
+        let lease = lane.lease().await.map_err(|unavailable| unavailable.problem)?;
+        Ok(self.meet(&lease))
+    }
+
+    /// What the server told about itself, if it was started yet.
+    pub fn met(&self) -> Option<MetServer> {
+        lock(&self.0.met).clone()
+    }
+
+    /// Why the server does not run, if its last start failed.
+    pub fn problem(&self) -> Option<String> {
+        let lanes: Vec<Supervised> = lock(&self.0.open).values().cloned().collect();
+        lanes.iter().filter(|lane| lane.has_failed()).find_map(Supervised::problem)
+    }
+
+    /// Stops all processes and sessions of the server, and waits until they have ended.
+    pub async fn close(&self) {
+        let lanes: Vec<Supervised> = lock(&self.0.open).values().cloned().collect();
+        let closing = lanes.into_iter().map(|lane| tokio::spawn(async move { lane.close().await }));
+        for closed in closing.collect::<Vec<_>>() {
+            // Fails if closing panicked, and then nothing more can be done.
+            let _ = closed.await;
+        }
+    }
+
+    /// The lane of a caller; `None` if there are too many.
+    fn lane_of(&self, parts: &Parts) -> Option<Supervised> {
+        self.lane(LaneKey::of(parts, self.0.sharing, self.0.isolation))
+    }
+
+    fn lane(&self, key: LaneKey) -> Option<Supervised> {
+        let mut open = lock(&self.0.open);
+        open.retain(|key, lane| {
+            let is_over = key.is_over();
+            if is_over {
+                let lane = lane.clone();
+                tokio::spawn(async move { lane.close().await });
+            }
+            !is_over
+        });
+        if open.len() >= self.0.limits.lanes && !open.contains_key(&key) {
+            return None;
+        }
+        let lane = open.entry(key).or_insert_with(|| {
+            let (dial, limits) = (self.0.dial.clone(), self.0.limits.clone());
+            Supervised::new(dial, ClientCapabilities::new(), limits)
+        });
+        Some(lane.clone())
+    }
+
+    async fn answer(self, request: Request) -> Response {
+        match request.parts.method {
+            Method::ServerDiscover => self.discover(&request.parts).await,
+            Method::SubscriptionsListen => self.listen(request).await,
+            Method::ResourcesSubscribe => self.follow(request).await,
+            Method::RootsListChanged => self.pass_if_running(request).await,
+            _ => self.pass(request).await,
+        }
+    }
+
+    async fn discover(&self, parts: &Parts) -> Response {
+        if self.0.discovery == Discovery::Asked {
+            self.lease(parts).await?;
+        }
+        let mut result = DiscoverResult::new(Revision::ALL, self.capabilities());
+        result.instructions = self.instructions();
+        Success::complete(result, parts.revision)
+    }
+
+    async fn pass_if_running(&self, request: Request) -> Response {
+        let lane = self.lane_of(&request.parts);
+        match lane.and_then(|lane| lane.running()) {
+            Some(lease) => call(&lease, request).await,
+            None => Ok(Success::empty()),
+        }
+    }
+
+    /// Passes a call on. It is repeated once if the server ended and a second call does no harm.
+    async fn pass(&self, request: Request) -> Response {
+        let method = request.parts.method;
+        let again = refusal::is_repeatable(method).then(|| request.clone());
+        let lease = self.lease(&request.parts).await?;
+        let outcome = self.call(&lease, request).await;
+        let (Err(_), true) = (&outcome, lease.is_closed()) else { return outcome };
+        let Some(request) = again else { return Err(refusal::ended(&self.0.name, method)) };
+        drop(lease);
+        let lease = self.lease(&request.parts).await?;
+        let outcome = self.call(&lease, request).await;
+        let has_ended = outcome.is_err() && lease.is_closed();
+        if has_ended { Err(refusal::ended(&self.0.name, method)) } else { outcome }
+    }
+
+    async fn call(&self, lease: &Lease, request: Request) -> Response {
+        let method = request.parts.method;
+        if !refusal::is_list(method) {
+            return call(lease, request).await;
+        }
+        let answer = timeout(self.0.limits.list, call(lease, request)).await;
+        answer.unwrap_or_else(|_| Err(refusal::slow(&self.0.name, method)))
+    }
+
+    async fn lease(&self, parts: &Parts) -> Result<Lease, bowline_types::error::ErrorObject> {
+        let lane = self.lane_of(parts).ok_or_else(|| refusal::full(&self.0.name))?;
+        let lease = lane.lease().await.map_err(|_| refusal::down(&self.0.name))?;
+        self.meet(&lease);
+        Ok(lease)
+    }
+
+    fn meet(&self, lease: &Lease) -> MetServer {
+        let met = lease.met();
+        *lock(&self.0.met) = Some(met.clone());
+        met
+    }
+}
+
+async fn call(lease: &Lease, request: Request) -> Response {
+    let mut relay = lease.relay();
+    let Ok(response) = relay.call(request).await;
+    response
+}
+
+impl Service<Request> for Lanes {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let lanes = self.clone();
+        Box::pin(async move { Ok(lanes.answer(request).await) })
+    }
+}
+
+impl Upstream for Lanes {
+    fn capabilities(&self) -> ServerCapabilities {
+        let known = self.0.dial_known();
+        match self.0.discovery {
+            Discovery::Asked => known.unwrap_or_default(),
+            Discovery::Assumed => with_changes(known.unwrap_or_else(everything)),
+        }
+    }
+
+    fn instructions(&self) -> Option<String> {
+        lock(&self.0.met).as_ref()?.instructions.clone()
+    }
+}
+
+impl Inner {
+    /// What the relay to the server would declare, if the server was met.
+    fn dial_known(&self) -> Option<ServerCapabilities> {
+        let mut capabilities = lock(&self.met).as_ref()?.capabilities.clone();
+        (capabilities.logging, capabilities.tasks) = (None, None);
+        capabilities.experimental.clear();
+        capabilities.extensions = Default::default();
+        Some(capabilities)
+    }
+}
+
+/// What a server may offer that was not met yet.
+fn everything() -> ServerCapabilities {
+    ServerCapabilities::new()
+        .with_tools()
+        .with_prompts()
+        .with_resources()
+        .with_resources_subscribe()
+        .with_completions()
+}
+
+/// A gateway reports changes of lists itself when a server starts or fails.
+fn with_changes(mut capabilities: ServerCapabilities) -> ServerCapabilities {
+    if capabilities.supports_tools() {
+        capabilities = capabilities.with_tools_list_changed();
+    }
+    if capabilities.supports_prompts() {
+        capabilities = capabilities.with_prompts_list_changed();
+    }
+    if capabilities.supports_resources() {
+        capabilities = capabilities.with_resources_list_changed();
+    }
+    capabilities
+}
+
+impl fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lanes").field("name", &self.0.name).finish_non_exhaustive()
+    }
+}

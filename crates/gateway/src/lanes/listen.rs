@@ -1,0 +1,176 @@
+//! Subscriptions that outlive the connection to the server: when it is started again, its callers
+//! hear that everything they follow may have changed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use bowline_proto::request::{
+    ExchangeId, Outbox, Outgoing, ReportedChange, Request, Response, Sink,
+};
+use bowline_proto::upstream::Upstream;
+use bowline_types::error::ErrorObject;
+use bowline_types::legacy::subscribe::SubscribeParams;
+use bowline_types::subscription::{ListenParams, SubscriptionFilter};
+
+use super::sessions::ListeningCaller;
+use super::{Lanes, call};
+use crate::refusal;
+use crate::supervise::{Lease, Supervised};
+
+impl Lanes {
+    /// Serves `subscriptions/listen` until its caller is gone.
+    pub(super) async fn listen(&self, request: Request) -> Response {
+        let params: ListenParams =
+            request.params.parse_all().map_err(ErrorObject::misread_params)?;
+        let lane = self.lane_of(&request.parts).ok_or_else(|| refusal::full(&self.0.name))?;
+        let guard = self.0.sessions.open(&request.parts.client);
+        let subscription = Subscription {
+            lanes: self,
+            lane,
+            wished: params.notifications,
+            caller: guard.caller.clone(),
+            outbox: request.parts.outbox.clone(),
+            is_acknowledged: Arc::default(),
+        };
+        subscription.run(request).await
+    }
+
+    /// Subscribes to a resource on behalf of a session.
+    pub(super) async fn follow(&self, request: Request) -> Response {
+        let uri = request.params.parse_all::<SubscribeParams>();
+        let uri = uri.map_err(ErrorObject::misread_params)?.uri;
+        let lease = self.lease(&request.parts).await?;
+        let Some(caller) = self.0.sessions.find(&request.parts.client) else {
+            return call(&lease, request).await;
+        };
+        // The relay hands the subscription to the call that listens, which must be there first.
+        caller.attached(lease.generation()).await;
+        let success = call(&lease, request).await?;
+        caller.follow(uri, lease);
+        Ok(success)
+    }
+}
+
+/// One `subscriptions/listen`, over all connections that the server has meanwhile.
+struct Subscription<'l> {
+    lanes: &'l Lanes,
+    lane: Supervised,
+    wished: SubscriptionFilter,
+    caller: Arc<ListeningCaller>,
+    outbox: Outbox,
+    is_acknowledged: Arc<AtomicBool>,
+}
+
+impl Subscription<'_> {
+    async fn run(&self, request: Request) -> Response {
+        let mut changes = self.lane.changes();
+        loop {
+            changes.mark_unchanged();
+            let Some(lease) = self.connection().await else {
+                self.acknowledge().await;
+                // Fails only if the lane is gone, which this holds.
+                let _ = changes.changed().await;
+                continue;
+            };
+            if self.is_acknowledged.load(Ordering::Relaxed) {
+                self.report_everything(&lease).await;
+            }
+            let outcome = call(&lease, self.request(&request, lease.generation())).await;
+            if !lease.is_closed() {
+                return outcome;
+            }
+            drop(lease);
+            self.acknowledge().await;
+            if self.lane.has_failed() {
+                self.report_lists().await;
+            }
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// The connection to listen on. It is opened only to follow resources.
+    async fn connection(&self) -> Option<Lease> {
+        let follows = !self.wished.resource_subscriptions.is_empty();
+        if follows && let Ok(lease) = self.lane.lease().await {
+            self.lanes.meet(&lease);
+            return Some(lease);
+        }
+        self.lane.running()
+    }
+
+    /// The request for one connection: with the resources that the session follows by now.
+    fn request(&self, request: &Request, generation: u64) -> Request {
+        let mut request = request.clone();
+        let mut filter = self.wished.clone();
+        let followed = self.caller.followed();
+        if !followed.is_empty() {
+            filter.resource_subscriptions.extend(followed);
+            request.params = request.params.with("notifications", &filter);
+        }
+        let sink = OnceAcknowledged {
+            outbox: self.outbox.clone(),
+            is_acknowledged: self.is_acknowledged.clone(),
+            caller: self.caller.clone(),
+            generation,
+        };
+        request.parts.outbox = Outbox::new(request.parts.exchange, Arc::new(sink));
+        request
+    }
+
+    /// Acknowledges what the server offers as far as it is known, unless that was done.
+    async fn acknowledge(&self) {
+        if !self.is_acknowledged.swap(true, Ordering::Relaxed) {
+            let honoured = self.wished.clone().honoured_by(&self.lanes.capabilities());
+            self.report(ReportedChange::Acknowledged(honoured)).await;
+        }
+    }
+
+    /// Reports that everything that the caller follows may have changed.
+    async fn report_everything(&self, lease: &Lease) {
+        self.lanes.meet(lease);
+        self.report_lists().await;
+        let followed = self.caller.followed().into_iter();
+        for uri in followed.chain(self.wished.resource_subscriptions.iter().cloned()) {
+            self.report(ReportedChange::Resource(uri)).await;
+        }
+    }
+
+    async fn report_lists(&self) {
+        let lists = [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
+        for change in lists {
+            if change.is_wanted_by(&self.wished) {
+                self.report(change).await;
+            }
+        }
+    }
+
+    async fn report(&self, change: ReportedChange) {
+        // Fails if the caller is gone; then this call is dropped.
+        let _ = self.outbox.say(Outgoing::Change(change)).await;
+    }
+}
+
+/// Passes messages on, but of several acknowledgements only the first.
+struct OnceAcknowledged {
+    outbox: Outbox,
+    is_acknowledged: Arc<AtomicBool>,
+    caller: Arc<ListeningCaller>,
+    generation: u64,
+}
+
+impl Sink for OnceAcknowledged {
+    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
+        std::pin::pin!(self.outbox.ready()).poll(cx)
+    }
+
+    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        if let Outgoing::Change(ReportedChange::Acknowledged(_)) = &outgoing {
+            self.caller.attach(self.generation);
+            if self.is_acknowledged.swap(true, Ordering::Relaxed) {
+                return Ok(());
+            }
+        }
+        self.outbox.emit(outgoing)
+    }
+}

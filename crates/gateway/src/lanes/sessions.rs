@@ -1,0 +1,87 @@
+//! The callers that listen, and the resources that legacy sessions among them follow.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use bowline_proto::request::ClientProfile;
+use bowline_proto::sync::lock;
+use tokio::sync::watch;
+
+use crate::supervise::Lease;
+
+/// The callers that listen now.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions(Mutex<Vec<Arc<ListeningCaller>>>);
+
+/// A caller that listens.
+#[derive(Debug)]
+pub(crate) struct ListeningCaller {
+    /// All calls of a session share this allocation, so its address identifies the session.
+    client: Arc<ClientProfile>,
+    followed: Mutex<Followed>,
+    /// The connection whose changes the caller gets now; 0 for none.
+    attached: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Followed {
+    uris: BTreeSet<String>,
+    /// Keeps the server from being stopped.
+    lease: Option<Lease>,
+}
+
+impl Sessions {
+    /// Adds a caller until the guard is dropped.
+    pub(crate) fn open(self: &Arc<Self>, client: &Arc<ClientProfile>) -> ListeningGuard {
+        let caller = Arc::new(ListeningCaller {
+            client: client.clone(),
+            followed: Mutex::default(),
+            attached: watch::Sender::new(0),
+        });
+        lock(&self.0).push(caller.clone());
+        ListeningGuard { sessions: self.clone(), caller }
+    }
+
+    pub(crate) fn find(&self, client: &Arc<ClientProfile>) -> Option<Arc<ListeningCaller>> {
+        lock(&self.0).iter().find(|caller| Arc::ptr_eq(&caller.client, client)).cloned()
+    }
+}
+
+impl ListeningCaller {
+    /// Notes that changes of this connection reach the caller.
+    pub(crate) fn attach(&self, generation: u64) {
+        self.attached.send_replace(generation);
+    }
+
+    /// Waits until changes of this connection reach the caller.
+    pub(crate) async fn attached(&self, generation: u64) {
+        let mut attached = self.attached.subscribe();
+        // Fails only if the caller is gone.
+        let _ = attached.wait_for(|now| *now >= generation).await;
+    }
+
+    /// Notes a resource that the session follows, which keeps the server running.
+    pub(crate) fn follow(&self, uri: String, lease: Lease) {
+        let mut followed = lock(&self.followed);
+        followed.uris.insert(uri);
+        followed.lease = Some(lease);
+    }
+
+    /// The resources that the session follows.
+    pub(crate) fn followed(&self) -> Vec<String> {
+        lock(&self.followed).uris.iter().cloned().collect()
+    }
+}
+
+/// Removes a caller when it is dropped.
+#[derive(Debug)]
+pub(crate) struct ListeningGuard {
+    sessions: Arc<Sessions>,
+    pub(crate) caller: Arc<ListeningCaller>,
+}
+
+impl Drop for ListeningGuard {
+    fn drop(&mut self) {
+        lock(&self.sessions.0).retain(|caller| !Arc::ptr_eq(caller, &self.caller));
+    }
+}

@@ -1,0 +1,97 @@
+//! Every count and duration of a gateway, as one value.
+
+use std::time::Duration;
+
+/// The limits of a gateway. All are finite.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bowline_gateway::GatewayLimits;
+///
+/// let mut limits = GatewayLimits::default();
+/// limits.idle = Duration::from_secs(60);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GatewayLimits {
+    /// How long a server may be without calls before it is stopped.
+    pub idle: Duration,
+    /// How long a server may take to start and to answer the first message.
+    pub start: Duration,
+    /// The longest pause before the second start of a server that failed. It doubles with each
+    /// further failure; the pause itself is drawn at random below it.
+    pub first_pause: Duration,
+    /// The longest pause of all.
+    pub longest_pause: Duration,
+    /// How long a server must have run for its earlier failures to be forgotten.
+    pub healthy: Duration,
+    /// How long a server may take to answer a list.
+    pub list: Duration,
+    /// How long a server may take to answer any other call.
+    pub call: Duration,
+    /// Processes of one server that asks questions.
+    pub process_lanes: usize,
+    /// Sessions over HTTP of one server that asks questions.
+    pub http_lanes: usize,
+    /// Processes or sessions of one server in all, for all owners and isolated callers.
+    pub lanes: usize,
+    /// Bytes of the instructions of one server.
+    pub instructions: usize,
+    /// How often the configuration file is looked at for changes.
+    pub reload: Duration,
+}
+
+impl Default for GatewayLimits {
+    fn default() -> Self {
+        Self {
+            idle: Duration::from_secs(600),
+            start: Duration::from_secs(60),
+            first_pause: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(30),
+            healthy: Duration::from_secs(60),
+            list: Duration::from_secs(60),
+            call: Duration::from_secs(3600),
+            process_lanes: 8,
+            http_lanes: 64,
+            lanes: 1024,
+            instructions: 2048,
+            reload: Duration::from_secs(1),
+        }
+    }
+}
+
+impl GatewayLimits {
+    /// The pause before the next start, after this many failures in a row: with full jitter, so that
+    /// many gateways do not start a server at the same moment.
+    pub(crate) fn pause(&self, failures: u32) -> Duration {
+        let Some(doublings) = failures.checked_sub(1) else { return Duration::ZERO };
+        let longest = self.first_pause.saturating_mul(2u32.saturating_pow(doublings));
+        let longest = longest.min(self.longest_pause);
+        let mut bytes = [0; 4];
+        // Without randomness the longest pause is still a good one.
+        let share = match getrandom::fill(&mut bytes) {
+            Ok(()) => f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX),
+            Err(_) => 1.0,
+        };
+        longest.mul_f64(share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_drawn_below_a_bound_that_doubles_up_to_a_limit() {
+        let limits = GatewayLimits::default();
+        assert_eq!(limits.pause(0), Duration::ZERO);
+        for (failures, bound) in [(1, 500), (2, 1000), (6, 16_000), (7, 30_000), (1000, 30_000)] {
+            let bound = Duration::from_millis(bound);
+            let pauses: Vec<Duration> = (0..200).map(|_| limits.pause(failures)).collect();
+            assert!(pauses.iter().all(|pause| *pause <= bound));
+            assert!(pauses.iter().any(|pause| *pause > bound / 2), "{failures}");
+            assert!(pauses.iter().any(|pause| *pause < bound / 2), "{failures}");
+        }
+    }
+}

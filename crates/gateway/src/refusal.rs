@@ -1,0 +1,61 @@
+//! The errors of a gateway for its callers: which server, and whether the call may have run.
+//!
+//! They hold no arguments, addresses or output of the server.
+
+use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+use serde::{Deserialize, Serialize};
+
+/// The `data` of an error that a failure of a server behind the gateway caused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UpstreamFailure {
+    /// The configured name of the server.
+    pub server: String,
+    /// Whether the server may have run the call. If not, it can be repeated safely.
+    pub may_have_run: bool,
+}
+
+/// The server does not run, so the call was not made.
+pub(crate) fn down(server: &str) -> ErrorObject {
+    failed(server, "is not running", false)
+}
+
+/// The server ended while the call ran.
+pub(crate) fn ended(server: &str, method: Method) -> ErrorObject {
+    failed(server, "ended before it answered", !is_repeatable(method))
+}
+
+/// The server took too long.
+pub(crate) fn slow(server: &str, method: Method) -> ErrorObject {
+    failed(server, "did not answer in time", !is_repeatable(method))
+}
+
+/// Too many processes or sessions of the server are in use.
+pub(crate) fn full(server: &str) -> ErrorObject {
+    failed(server, "has too many callers", false)
+}
+
+fn failed(server: &str, what: &str, may_have_run: bool) -> ErrorObject {
+    let data = UpstreamFailure { server: server.to_owned(), may_have_run };
+    ErrorObject::internal(format!("the server `{server}` {what}")).with_data(&data)
+}
+
+/// Whether a call of this method changes nothing, so that a second one does no harm. Hints of tools
+/// are not trusted for this.
+pub(crate) fn is_repeatable(method: Method) -> bool {
+    is_list(method)
+        || matches!(method, Method::ResourcesRead | Method::PromptsGet | Method::CompletionComplete)
+}
+
+/// Whether the method lists something.
+pub(crate) fn is_list(method: Method) -> bool {
+    matches!(
+        method,
+        Method::ToolsList
+            | Method::PromptsList
+            | Method::ResourcesList
+            | Method::ResourcesTemplatesList
+    )
+}

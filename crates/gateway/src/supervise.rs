@@ -1,0 +1,358 @@
+//! One connection to a server, opened by the first call that needs it, closed when idle, and opened
+//! again after a failure.
+//!
+//! A start runs as a task of its own: a caller that goes away does not cancel it for the others
+//! that wait. After a failure there is a pause, in which calls fail at once instead of waiting.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use bowline_client::{Client, Relay};
+use bowline_proto::sync::lock;
+use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
+use bowline_types::implementation::Implementation;
+use bowline_types::revision::Revision;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::dial::Dial;
+use crate::limits::GatewayLimits;
+
+/// A server that is started when it is needed. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Supervised(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    dial: Arc<dyn Dial>,
+    declared: ClientCapabilities,
+    limits: GatewayLimits,
+    state: Mutex<State>,
+    /// The number of starts and failures so far; its watchers look at the state after each.
+    changes: watch::Sender<u64>,
+    /// Notified when the last lease is returned.
+    released: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    phase: Phase,
+    /// Failures in a row.
+    failures: u32,
+    /// The number of the connection.
+    generation: u64,
+    problem: Option<String>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Stopped,
+    Starting,
+    Running(Running),
+    /// No start before this time.
+    Paused(Instant),
+    /// No start any more.
+    Closed,
+}
+
+#[derive(Debug)]
+struct Running {
+    client: Client,
+    relay: Relay,
+    since: Instant,
+    leases: usize,
+    idle_since: Instant,
+}
+
+/// What a server told about itself when it was connected.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MetServer {
+    /// The revision that it speaks.
+    pub revision: Revision,
+    /// What it offers.
+    pub capabilities: ServerCapabilities,
+    /// Its instructions for models.
+    pub instructions: Option<String>,
+    /// The name and version that it gives itself.
+    pub info: Option<Implementation>,
+}
+
+impl MetServer {
+    fn of(client: &Client) -> Self {
+        Self {
+            revision: client.revision(),
+            capabilities: client.capabilities().clone(),
+            instructions: client.instructions().map(str::to_owned),
+            info: client.server_info().cloned(),
+        }
+    }
+}
+
+/// The server cannot be used now: it did not start, or it failed a moment ago.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unavailable {
+    /// Why, for the operator; it may name addresses and quote the output of the server.
+    pub(crate) problem: String,
+}
+
+impl Supervised {
+    pub(crate) fn new(
+        dial: Arc<dyn Dial>,
+        declared: ClientCapabilities,
+        limits: GatewayLimits,
+    ) -> Self {
+        let state = State { phase: Phase::Stopped, failures: 0, generation: 0, problem: None };
+        Self(Arc::new(Inner {
+            dial,
+            declared,
+            limits,
+            state: Mutex::new(state),
+            changes: watch::Sender::new(0),
+            released: Notify::new(),
+        }))
+    }
+
+    /// A running connection; opens one if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be started, or failed a moment ago.
+    pub(crate) async fn lease(&self) -> Result<Lease, Unavailable> {
+        loop {
+            let mut changes = self.0.changes.subscribe();
+            if let Some(outcome) = self.attempt() {
+                return outcome;
+            }
+            // Fails only if all of this is dropped.
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// The connection, if there is one now. It does not keep the server from being stopped.
+    pub(crate) fn running(&self) -> Option<Lease> {
+        let state = lock(&self.0.state);
+        match &state.phase {
+            Phase::Running(running) if !running.client.is_closed() => {
+                Some(self.hand_out(running, state.generation, None))
+            }
+            _ => None,
+        }
+    }
+
+    /// Tells of starts and failures: wakes with each.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+
+    /// Whether the server ended by itself and was not started again.
+    pub(crate) fn has_failed(&self) -> bool {
+        match &lock(&self.0.state).phase {
+            Phase::Running(running) => running.client.is_closed(),
+            Phase::Paused(_) => true,
+            Phase::Stopped | Phase::Starting | Phase::Closed => false,
+        }
+    }
+
+    /// Why the last start failed, or why the server ended.
+    pub(crate) fn problem(&self) -> Option<String> {
+        lock(&self.0.state).problem.clone()
+    }
+
+    /// Stops the server for good, and waits until it has ended.
+    pub(crate) async fn close(&self) {
+        let phase = std::mem::replace(&mut lock(&self.0.state).phase, Phase::Closed);
+        self.0.changed();
+        self.0.released.notify_waiters();
+        if let Phase::Running(running) = phase {
+            running.client.close().await;
+        }
+    }
+
+    /// A lease, or why there is none; `None` while it is starting.
+    fn attempt(&self) -> Option<Result<Lease, Unavailable>> {
+        let mut state = lock(&self.0.state);
+        let generation = state.generation;
+        if let Phase::Running(running) = &mut state.phase
+            && !running.client.is_closed()
+        {
+            running.leases += 1;
+            let returns = Some(Arc::downgrade(&self.0));
+            return Some(Ok(self.hand_out(running, generation, returns)));
+        }
+        self.note_end(&mut state);
+        match state.phase {
+            Phase::Starting => None,
+            Phase::Paused(until) if Instant::now() < until => Some(Err(unavailable(&state))),
+            Phase::Closed => Some(Err(unavailable(&state))),
+            _ => {
+                state.phase = Phase::Starting;
+                let supervised = self.clone();
+                tokio::spawn(async move { supervised.start().await });
+                None
+            }
+        }
+    }
+
+    /// Notes that the server ended by itself, if it did.
+    fn note_end(&self, state: &mut State) {
+        let Phase::Running(running) = &state.phase else { return };
+        if running.since.elapsed() >= self.0.limits.healthy {
+            state.failures = 0;
+        }
+        let pause = self.0.limits.pause(state.failures);
+        state.failures += 1;
+        state.problem = Some("the server ended by itself".to_owned());
+        state.phase = Phase::Paused(Instant::now() + pause);
+    }
+
+    fn hand_out(&self, running: &Running, generation: u64, returns: Option<Weak<Inner>>) -> Lease {
+        let Running { client, relay, .. } = running;
+        Lease { client: client.clone(), relay: relay.clone(), generation, returns }
+    }
+
+    async fn start(self) {
+        let dialled = self.0.dial.dial(self.0.declared.clone(), &self.0.limits);
+        let outcome = match timeout(self.0.limits.start, dialled).await {
+            Ok(outcome) => outcome.map_err(|error| error.to_string()),
+            Err(_) => Err("the server did not answer in time".to_owned()),
+        };
+        let client = match outcome {
+            Ok(client) => client,
+            Err(problem) => return self.fail(problem),
+        };
+        if !self.note_start(&client) {
+            return client.close().await;
+        }
+        drop(client);
+        self.stop_when_idle().await;
+    }
+
+    fn fail(&self, problem: String) {
+        let mut state = lock(&self.0.state);
+        if matches!(state.phase, Phase::Starting) {
+            state.failures += 1;
+            state.problem = Some(problem);
+            state.phase = Phase::Paused(Instant::now() + self.0.limits.pause(state.failures));
+        }
+        drop(state);
+        self.0.changed();
+    }
+
+    /// Whether the connection is wanted still.
+    fn note_start(&self, client: &Client) -> bool {
+        let mut state = lock(&self.0.state);
+        if !matches!(state.phase, Phase::Starting) {
+            return false;
+        }
+        let now = Instant::now();
+        let (client, relay) = (client.clone(), client.relay());
+        let running = Running { client, relay, since: now, leases: 0, idle_since: now };
+        state.phase = Phase::Running(running);
+        state.generation += 1;
+        drop(state);
+        self.0.changed();
+        true
+    }
+
+    /// Waits until nothing has used the connection for long enough, and closes it.
+    async fn stop_when_idle(self) {
+        let generation = lock(&self.0.state).generation;
+        loop {
+            let released = self.0.released.notified();
+            let Some(idle_since) = self.idle_since(generation) else { return };
+            match idle_since {
+                None => released.await,
+                Some(since) => {
+                    sleep_until(since + self.0.limits.idle).await;
+                    if let Some(client) = self.take_idle(generation) {
+                        return client.close().await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Since when the connection is idle, if it is; `None` if it is no longer this connection.
+    #[expect(clippy::option_option, reason = "the two have different reasons")]
+    fn idle_since(&self, generation: u64) -> Option<Option<Instant>> {
+        let state = lock(&self.0.state);
+        match &state.phase {
+            Phase::Running(running) if state.generation == generation => {
+                Some((running.leases == 0).then_some(running.idle_since))
+            }
+            _ => None,
+        }
+    }
+
+    fn take_idle(&self, generation: u64) -> Option<Client> {
+        let mut state = lock(&self.0.state);
+        let idle = self.0.limits.idle;
+        match &state.phase {
+            Phase::Running(running)
+                if state.generation == generation
+                    && running.leases == 0
+                    && running.idle_since.elapsed() >= idle =>
+            {
+                let client = running.client.clone();
+                state.phase = Phase::Stopped;
+                Some(client)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Inner {
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+}
+
+fn unavailable(state: &State) -> Unavailable {
+    Unavailable { problem: state.problem.clone().unwrap_or_else(|| "it was stopped".to_owned()) }
+}
+
+/// The use of a connection by one call.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    client: Client,
+    relay: Relay,
+    generation: u64,
+    /// Where it is counted; `None` if it does not keep the server from being stopped.
+    returns: Option<Weak<Inner>>,
+}
+
+impl Lease {
+    pub(crate) fn relay(&self) -> Relay {
+        self.relay.clone()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    pub(crate) fn met(&self) -> MetServer {
+        MetServer::of(&self.client)
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(inner) = self.returns.as_ref().and_then(Weak::upgrade) else { return };
+        let mut state = lock(&inner.state);
+        if state.generation != self.generation {
+            return;
+        }
+        let Phase::Running(running) = &mut state.phase else { return };
+        running.leases -= 1;
+        if running.leases == 0 {
+            running.idle_since = Instant::now();
+            drop(state);
+            inner.released.notify_waiters();
+        }
+    }
+}
