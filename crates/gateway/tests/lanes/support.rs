@@ -1,4 +1,4 @@
-//! Servers in this process that a gateway starts, and clients of the gateway.
+//! Servers in this process that a gateway starts, and clients of the gateway; in virtual time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
