@@ -4,13 +4,15 @@
 //! a cancellation, and a late answer is ignored. A call that the server continues as a task is
 //! awaited to the end of the task.
 
+mod watch;
+
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::{CallAnswer, CallError, CallRequest};
-use bowline_transport::connect::{CallObserver, Link};
+use bowline_transport::connect::Link;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::code;
 use bowline_types::json::{Object, RawJson};
@@ -21,17 +23,13 @@ use bowline_types::rpc::Rpc;
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::sync::broadcast::{self, Receiver, Sender};
 
+use self::watch::Watch;
 use crate::audit::ToolCallOutcome;
 use crate::consent::Attempt;
 use crate::error::{Error, Result};
 use crate::task::read;
 use crate::task::wait::{TaskWait, TaskWaiter, wait_or_cancel};
-
-/// Progress notifications that wait for a busy caller; of more, only the newest are kept.
-const NOTICES: usize = 32;
 
 /// A call that is sent when it is awaited.
 ///
@@ -133,7 +131,9 @@ impl<T> ClientCall<'static, T> {
 }
 
 impl<'a, T> ClientCall<'a, T> {
-    /// Asks the server to report progress, and calls a function with every report.
+    /// Asks the server to report progress, and calls a function with every report. If the call
+    /// becomes a task of 2025-11-25, that goes on while the call is awaited, but not for a
+    /// [handle](Self::task); tasks of 2026-07-28 have no progress.
     ///
     /// The function runs in the task that awaits the call, so it may borrow. A server need not
     /// report anything.
@@ -210,7 +210,7 @@ impl<'a, T> ClientCall<'a, T> {
     where
         T: 'static,
     {
-        let Self { subject, plan, progress } = self;
+        let Self { subject, plan, mut progress } = self;
         let Plan { link, mut request, read, attempt, repair, tasks } = plan?;
         let Some(tasks) = tasks else {
             return Err(Error::input(&subject, "only calls of tools become tasks"));
@@ -223,7 +223,8 @@ impl<'a, T> ClientCall<'a, T> {
             {
                 *request = changed;
             }
-            let answer = first_answer(&link, &subject, request, (repair, progress)).await?;
+            let progress = progress.as_mut();
+            let (answer, _) = first_answer(&link, &subject, request, (repair, progress)).await?;
             Ok(FirstAnswer { link, subject, read, timeout, deadline, answer, tasks })
         });
         match attempt {
@@ -233,17 +234,22 @@ impl<'a, T> ClientCall<'a, T> {
     }
 
     async fn run(self) -> Result<T> {
-        let Self { subject, plan, progress } = self;
+        let Self { subject, plan, mut progress } = self;
         let Plan { link, request, read, attempt, repair, tasks } = plan?;
         let call = pin!(async move {
             let (timeout, deadline) = (request.timeout, request.deadline);
-            let answer = first_answer(&link, &subject, request, (repair, progress)).await?;
+            let first = first_answer(&link, &subject, request, (repair, progress.as_mut()));
+            let (answer, watch) = first.await?;
             let Some(tasks) = tasks.filter(|_| answer.is_task) else {
                 return read(subject, &answer.result);
             };
             let task = read::created(&link, &subject, &answer.result)?;
             let wait = TaskWait { link, subject: subject.clone(), timeout, deadline, task };
-            let result = Box::pin(wait_or_cancel(tasks, wait)).await?;
+            let wait = Box::pin(wait_or_cancel(tasks, wait));
+            let result = match watch.zip(progress) {
+                Some((watch, mut report)) => Box::pin(watch.during(wait, &mut report)).await?,
+                None => wait.await?,
+            };
             read(subject, &result)
         });
         match attempt {
@@ -309,15 +315,15 @@ async fn first_answer(
     link: &Link,
     subject: &str,
     request: Box<CallRequest>,
-    (repair, mut progress): (Option<(i64, Repair)>, Option<Report<'_>>),
-) -> Result<CallAnswer> {
+    (repair, mut progress): (Option<(i64, Repair)>, Option<&mut Report<'_>>),
+) -> Result<(CallAnswer, Option<Watch>)> {
     let again = repair.map(|repair| (repair, request.clone()));
-    let outcome = asked(link, subject, request, &mut progress).await;
+    let outcome = asked(link, subject, request, progress.as_deref_mut()).await;
     if let (Err(error), Some(((code, repair), request))) = (&outcome, again)
         && error.rpc().is_some_and(|error| error.code == code)
         && let Some(request) = repair(*request).await
     {
-        return Box::pin(asked(link, subject, Box::new(request), &mut progress)).await;
+        return Box::pin(asked(link, subject, Box::new(request), progress)).await;
     }
     outcome
 }
@@ -327,12 +333,15 @@ async fn asked(
     link: &Link,
     subject: &str,
     request: Box<CallRequest>,
-    progress: &mut Option<Report<'_>>,
-) -> Result<CallAnswer> {
-    match progress {
-        None => ask(link, subject, request).await,
-        Some(report) => Box::pin(ask_and_watch(link, subject, request, report)).await,
-    }
+    progress: Option<&mut Report<'_>>,
+) -> Result<(CallAnswer, Option<Watch>)> {
+    let Some(report) = progress else {
+        return Ok((ask(link, subject, request).await?, None));
+    };
+    check_open(link, subject)?;
+    let mut watch = Watch::new(link, request);
+    let outcome = Box::pin(watch.answer(report)).await;
+    Ok((explain(link, subject, outcome)?, Some(watch)))
 }
 
 /// Makes a call and awaits its answer.
@@ -344,44 +353,6 @@ pub(crate) async fn ask(
     check_open(link, subject)?;
     let outcome = link.call(request, None).await;
     explain(link, subject, outcome)
-}
-
-async fn ask_and_watch(
-    link: &Link,
-    subject: &str,
-    mut request: Box<CallRequest>,
-    mut report: impl FnMut(ProgressParams),
-) -> Result<CallAnswer> {
-    check_open(link, subject)?;
-    request.progress = true;
-    let (sender, mut notices) = broadcast::channel(NOTICES);
-    let mut call = pin!(link.call(request, Some(Box::new(ProgressObserver(sender)))));
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            notice = notices.recv() => match notice {
-                Ok(progress) => report(progress),
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => break call.await,
-            },
-            outcome = &mut call => {
-                drain(&mut notices, &mut report);
-                break outcome;
-            }
-        }
-    };
-    explain(link, subject, outcome)
-}
-
-/// Reports the progress that arrived just before the answer.
-fn drain(notices: &mut Receiver<ProgressParams>, report: &mut impl FnMut(ProgressParams)) {
-    loop {
-        match notices.try_recv() {
-            Ok(progress) => report(progress),
-            Err(TryRecvError::Lagged(_)) => {}
-            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
-        }
-    }
 }
 
 pub(crate) fn check_open(link: &Link, subject: &str) -> Result<()> {
@@ -397,18 +368,5 @@ pub(crate) fn explain(
         Ok(answer) => Ok(answer),
         Err(CallError::Closed) => Err(Error::cut_off(subject, link.failure())),
         Err(error) => Err(Error::call(subject, error)),
-    }
-}
-
-/// Passes progress from the driver of the connection to the task of the caller.
-///
-/// The caller's function does not run here: if it blocked or panicked in the driver's task, it would
-/// stop every other call.
-struct ProgressObserver(Sender<ProgressParams>);
-
-impl CallObserver for ProgressObserver {
-    fn progress(&mut self, progress: ProgressParams) {
-        // Fails only if the call was dropped a moment ago.
-        let _ = self.0.send(progress);
     }
 }

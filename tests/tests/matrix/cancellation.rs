@@ -4,49 +4,21 @@ use std::time::Duration;
 
 use bowline::{Cancel, Server, Tool};
 use bowline_testing::Harness;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::sleep;
 
-/// Reports when it is dropped.
-struct Dropped(UnboundedSender<&'static str>);
-
-impl Drop for Dropped {
-    fn drop(&mut self) {
-        // At the end of the test the receiver may be gone.
-        _ = self.0.send("dropped");
-    }
-}
-
-/// A tool that never ends, and reports its start and its drop.
-fn endless() -> (Server, UnboundedReceiver<&'static str>) {
-    let (sender, events) = unbounded_channel();
-    let hang = move || {
-        let dropped = Dropped(sender.clone());
-        async move {
-            dropped.0.send("begun").unwrap();
-            std::future::pending::<()>().await;
-        }
-    };
-    (Server::new("endless", "1.0.0").tool(Tool::new("hang", hang)), events)
-}
+use crate::endless::{Dropped, drop_a_call, endless};
 
 // spec: CANC-5, CANC-6
 #[bowline::test(every_revision)]
 async fn dropping_a_call_drops_its_handler(t: Harness) {
-    let (server, mut events) = endless();
-    let client = t.connect(server).await;
-    tokio::select! {
-        outcome = client.call("hang", ()).into_future() => panic!("it ended: {outcome:?}"),
-        event = events.recv() => assert_eq!(event, Some("begun")),
-    }
-    assert_eq!(events.recv().await, Some("dropped"));
-    client.ping().await.unwrap();
+    drop_a_call(t, endless(|tool| tool)).await;
 }
 
 // spec: TIME-2, TIME-3
 #[bowline::test(every_revision)]
 async fn a_call_that_times_out_drops_its_handler(t: Harness) {
-    let (server, mut events) = endless();
+    let (server, mut events) = endless(|tool| tool);
     let client = t.connect(server).await;
     let error = client.call("hang", ()).timeout(Duration::from_secs(3)).await.unwrap_err();
     assert!(error.is_timeout());
@@ -56,7 +28,7 @@ async fn a_call_that_times_out_drops_its_handler(t: Harness) {
 
 #[bowline::test(every_revision)]
 async fn closing_the_client_drops_its_handlers(t: Harness) {
-    let (server, mut events) = endless();
+    let (server, mut events) = endless(|tool| tool);
     let client = t.connect(server).await;
     let call = tokio::spawn(client.call("hang", ()).into_future());
     assert_eq!(events.recv().await, Some("begun"));

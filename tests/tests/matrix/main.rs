@@ -9,6 +9,7 @@ mod cache;
 mod cancellation;
 mod changes;
 mod completion;
+mod endless;
 mod extensions;
 mod forms;
 mod group;

@@ -7,8 +7,9 @@ use bowline::types::revision::Revision;
 use bowline::{Ask, Progress, Server, TaskSupport, Tool, tool, tools};
 use bowline_testing::Harness;
 use serde_json::json;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
+
+use crate::endless::{drop_a_call, endless};
 
 /// Build something
 #[tool(task)]
@@ -19,6 +20,12 @@ async fn build(progress: Progress, steps: u64) -> String {
         sleep(Duration::from_secs(10)).await;
     }
     format!("{steps} steps")
+}
+
+/// Forge something
+#[tool(task = "required")]
+async fn forge(progress: Progress) -> String {
+    build(progress, 2).await
 }
 
 /// Greet the user
@@ -36,7 +43,7 @@ async fn fail() -> bowline::Result<String> {
 }
 
 fn server() -> Server {
-    Server::new("jobs", "1.0.0").tools(tools![build, greet, fail])
+    Server::new("jobs", "1.0.0").tools(tools![build, forge, greet, fail])
 }
 
 fn has_tasks(revision: Revision) -> bool {
@@ -53,6 +60,21 @@ async fn a_call_waits_for_the_end_of_its_task(t: Harness) {
     assert_eq!(failed.text(), "no disk");
     let error = client.call("build", json!({})).await.unwrap();
     assert!(error.is_error(), "arguments that do not fit are an error of the tool");
+}
+
+// spec: PROG-11
+#[bowline::test(every_revision)]
+async fn a_call_reports_the_progress_of_its_task(t: Harness) {
+    if !has_tasks(t.revision()) {
+        return;
+    }
+    let client = t.connect(server()).await;
+    let mut steps = Vec::new();
+    let call = client.call("forge", ()).progress(|progress| steps.push(progress.progress));
+    assert_eq!(call.await.unwrap().text(), "2 steps");
+    // Tasks of the extension have no progress.
+    let expected = if t.revision().has_core_tasks() { &[1.0, 2.0][..] } else { &[] };
+    assert_eq!(steps, expected);
 }
 
 // spec: XTASK-22, XTASK-38
@@ -89,40 +111,13 @@ async fn a_task_can_be_started_and_looked_at(t: Harness) {
     assert_eq!(task.state().await.unwrap().status(), &TaskStatus::Completed);
 }
 
-/// Reports when it is dropped.
-struct Dropped(UnboundedSender<&'static str>);
-
-impl Drop for Dropped {
-    fn drop(&mut self) {
-        // At the end of the test the receiver may be gone.
-        _ = self.0.send("dropped");
-    }
-}
-
-/// A tool that never ends, and reports its start and its drop.
-fn endless() -> (Server, UnboundedReceiver<&'static str>) {
-    let (sender, events) = unbounded_channel();
-    let hang = move || {
-        let dropped = Dropped(sender.clone());
-        async move {
-            dropped.0.send("begun").unwrap();
-            std::future::pending::<()>().await;
-        }
-    };
-    let hang = Tool::new("hang", hang).task(TaskSupport::Optional);
-    (Server::new("endless", "1.0.0").tool(hang), events)
+fn may_run_as_task(tool: Tool) -> Tool {
+    tool.task(TaskSupport::Optional)
 }
 
 #[bowline::test(every_revision)]
 async fn dropping_a_call_drops_the_handler_of_its_task(t: Harness) {
-    let (server, mut events) = endless();
-    let client = t.connect(server).await;
-    tokio::select! {
-        outcome = client.call("hang", ()).into_future() => panic!("it ended: {outcome:?}"),
-        event = events.recv() => assert_eq!(event, Some("begun")),
-    }
-    assert_eq!(events.recv().await, Some("dropped"));
-    client.ping().await.unwrap();
+    drop_a_call(t, endless(may_run_as_task)).await;
 }
 
 #[bowline::test(every_revision)]
@@ -130,7 +125,7 @@ async fn a_handle_cancels_only_when_it_is_asked_to(t: Harness) {
     if !has_tasks(t.revision()) {
         return;
     }
-    let (server, mut events) = endless();
+    let (server, mut events) = endless(may_run_as_task);
     let client = t.connect(server).await;
     let task = client.call("hang", ()).task().await.unwrap();
     assert_eq!(events.recv().await, Some("begun"));

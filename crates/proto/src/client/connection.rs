@@ -108,6 +108,8 @@ pub struct ClientConnection {
     waiting: OutgoingRequests<Purpose>,
     /// The id on the wire of each call that is in flight.
     in_flight: HashMap<ExchangeId, i64, CountedKeys>,
+    /// The calls whose tasks are awaited and report progress, by their tokens (2025-11-25).
+    task_progress: HashMap<i64, ExchangeId, CountedKeys>,
     rounds: HashMap<ExchangeId, Round>,
     /// Questions of the server that the host has not answered.
     asks: BTreeMap<AskId, AskOrigin>,
@@ -158,6 +160,7 @@ impl ClientConnection {
             declared: ClientCapabilities::new(),
             always: String::new(),
             in_flight: HashMap::default(),
+            task_progress: HashMap::default(),
             rounds: HashMap::new(),
             asks: BTreeMap::new(),
             late_probe: None,
@@ -205,7 +208,8 @@ impl ClientConnection {
         }
     }
 
-    /// Cancels a call. Its end is not reported, and a late answer is dropped.
+    /// Cancels a call. Its end is not reported, and a late answer is dropped. A call that was
+    /// answered with a task reports no more progress.
     ///
     /// The server gets `notifications/cancelled`, or over HTTP since 2026-07-28 a closed stream. A
     /// call that was not sent yet is just forgotten.
@@ -221,6 +225,7 @@ impl ClientConnection {
             self.forget_asks(&round);
         }
         self.postponed.retain(|flight| flight.exchange != exchange);
+        self.task_progress.retain(|_, awaited| *awaited != exchange);
         self.close_session_subscription(exchange);
     }
 

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use bowline_proto::client::{AskId, ClientConfig, ClientConnection, ClientEvent, ServerProfile};
+use bowline_proto::client::{
+    AskId, CallAnswer, CallError, ClientConfig, ClientConnection, ClientEvent, ServerProfile,
+};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
@@ -43,6 +45,8 @@ pub(super) struct Driver {
     pub(super) host: Arc<dyn Host>,
     /// The calls that wait for their answers.
     callers: HashMap<ExchangeId, WaitingCall, CountedKeys>,
+    /// Observers of calls that were answered with a task, and whose callers wait for its end.
+    awaiting_tasks: HashMap<ExchangeId, Box<dyn CallObserver>, CountedKeys>,
     /// Questions that the host is answering.
     answers: Calls<AskId, Result<RawJson, ErrorObject>>,
     /// Messages that the writer has not taken yet. Emptied when the channel is replaced.
@@ -87,6 +91,7 @@ impl Driver {
             connection: ClientConnection::new(config),
             host,
             callers: HashMap::default(),
+            awaiting_tasks: HashMap::default(),
             answers: Calls::new(),
             queue: VecDeque::new(),
             ready: Some(ready),
@@ -136,6 +141,7 @@ impl Driver {
             self.handle(event);
         }
         self.callers.clear();
+        self.awaiting_tasks.clear();
         // Cancellations that are still queued may spare the server some work.
         let _ = tokio::time::timeout(LAST_WRITE, writer.write(&mut self.queue)).await;
         writer.close().await;
@@ -243,7 +249,8 @@ impl Driver {
                 self.connection.call(number, *request, now);
             }
             Command::Cancel(number) => {
-                if self.callers.remove(&number).is_some() {
+                let was_answered = self.awaiting_tasks.remove(&number).is_some();
+                if self.callers.remove(&number).is_some() || was_answered {
                     self.connection.cancel(number, "the caller does not want the answer any more");
                 }
             }
@@ -284,11 +291,7 @@ impl Driver {
                 }
                 return false;
             }
-            ClientEvent::Answered(number, outcome) => {
-                if let Some(caller) = self.callers.remove(&number) {
-                    let _ = caller.answer.send(outcome);
-                }
-            }
+            ClientEvent::Answered(number, outcome) => self.answered(number, outcome),
             ClientEvent::Progress(number, progress) => {
                 if let Some(observer) = self.observer(number) {
                     observer.progress(progress);
@@ -335,8 +338,22 @@ impl Driver {
     }
 
     /// The observer of a call that has one.
+    /// Passes an answer to its caller. A caller that got a task may wait for the end of it; until
+    /// then its observer is kept.
+    fn answered(&mut self, number: ExchangeId, outcome: Result<CallAnswer, CallError>) {
+        let Some(WaitingCall { answer, observer }) = self.callers.remove(&number) else { return };
+        let is_task = outcome.as_ref().is_ok_and(|answer| answer.is_task);
+        let is_awaited = answer.send(outcome).is_ok();
+        if let Some(observer) = observer.filter(|_| is_task && is_awaited) {
+            self.awaiting_tasks.insert(number, observer);
+        }
+    }
+
     fn observer(&mut self, number: ExchangeId) -> Option<&mut Box<dyn CallObserver>> {
-        self.callers.get_mut(&number)?.observer.as_mut()
+        match self.callers.get_mut(&number) {
+            Some(caller) => caller.observer.as_mut(),
+            None => self.awaiting_tasks.get_mut(&number),
+        }
     }
 }
 

@@ -142,8 +142,8 @@ impl fmt::Debug for WeakLink {
     }
 }
 
-/// A call in flight: resolves to its answer, and cancels the call when dropped before that.
-/// Cancelling takes effect when the driver reads the command; the server may have answered by then.
+/// A call in flight: resolves to its answer, and cancels the call when dropped before that. If the
+/// answer is a task, the observer of the call gets progress until this is dropped. Cancelling takes effect when the driver reads the command; the server may have answered by then.
 #[must_use = "dropping it cancels the call"]
 pub struct PendingCall {
     answer: oneshot::Receiver<Result<CallAnswer, CallError>>,
@@ -155,8 +155,11 @@ impl Future for PendingCall {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = std::task::ready!(Pin::new(&mut self.answer).poll(cx));
-        self.cancel = None;
-        Poll::Ready(answer.unwrap_or(Err(CallError::Closed)))
+        let answer = answer.unwrap_or(Err(CallError::Closed));
+        if !answer.as_ref().is_ok_and(|answer| answer.is_task) {
+            self.cancel = None;
+        }
+        Poll::Ready(answer)
     }
 }
 

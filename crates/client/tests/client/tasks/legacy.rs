@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bowline_client::types::revision::Revision;
-use bowline_client::{Client, Question};
+use bowline_client::{Client, Question, Result, ToolOutcome};
+use futures_core::future::BoxFuture;
 use futures_util::poll;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -49,6 +50,37 @@ async fn describe(peer: &mut Peer, status: &str) {
     peer.answer(&get, &core("a", status).to_string()).await;
 }
 
+/// Calls a tool that runs only as a task. `serve` answers the call, and what follows.
+async fn call_required(
+    serve: impl AsyncFnOnce(&mut Peer, Request),
+) -> (Result<ToolOutcome>, Client, Peer) {
+    let (client, mut peer) = met(&everything()).await;
+    list(&client, &mut peer, &json!("required")).await;
+    let serve = async {
+        let request = peer.request("tools/call").await;
+        serve(&mut peer, request).await;
+    };
+    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+    (outcome, client, peer)
+}
+
+/// Begins a call of a tool that runs only as a task, at a server with this declaration of tasks.
+async fn begin_required(
+    tasks: &Value,
+) -> (Client, Peer, BoxFuture<'static, Result<ToolOutcome>>, Request) {
+    let (client, mut peer) = met(tasks).await;
+    list(&client, &mut peer, &json!("required")).await;
+    let (call, request) = begin_call(&client, &mut peer).await;
+    (client, peer, call, request)
+}
+
+/// Answers the next `tasks/result`.
+async fn finish(peer: &mut Peer, text: &str) {
+    let result = peer.request("tasks/result").await;
+    assert_eq!(result.params, json!({ "taskId": "a" }));
+    peer.answer(&result, &done(text).to_string()).await;
+}
+
 // spec: TASK-2, TASK-3, TASK-4, TASK-6, TASK-7, TASK-9
 #[tokio::test(start_paused = true)]
 async fn a_call_asks_for_no_task_unless_the_tool_needs_one() {
@@ -76,22 +108,17 @@ async fn a_call_asks_for_no_task_unless_the_tool_needs_one() {
 // spec: TASK-10, TASK-33, TASK-34, TASK-43
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_runs_only_as_a_task_is_called_as_one_and_awaited() {
-    let (client, mut peer) = met(&everything()).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let serve = async {
-        let request = peer.request("tools/call").await;
+    let (outcome, _client, mut peer) = call_required(async |peer, request| {
         assert_eq!(request.params["task"], json!({}));
-        create(&mut peer, &request).await;
+        create(peer, &request).await;
         let begun = Instant::now();
-        describe(&mut peer, "working").await;
+        describe(peer, "working").await;
         assert_eq!(begun.elapsed(), Duration::from_secs(2));
-        describe(&mut peer, "completed").await;
+        describe(peer, "completed").await;
         assert_eq!(begun.elapsed(), Duration::from_secs(4));
-        let result = peer.request("tasks/result").await;
-        assert_eq!(result.params, json!({ "taskId": "a" }));
-        peer.answer(&result, &done("built").to_string()).await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+        finish(peer, "built").await;
+    })
+    .await;
     assert_eq!(outcome.unwrap().text(), "built");
     peer.gets_nothing().await;
 }
@@ -109,8 +136,7 @@ async fn a_tool_that_was_not_listed_is_called_again_as_a_task_if_it_needs_one() 
         assert_eq!(request.params["task"], json!({}));
         create(&mut peer, &request).await;
         describe(&mut peer, "completed").await;
-        let result = peer.request("tasks/result").await;
-        peer.answer(&result, &done("built").to_string()).await;
+        finish(&mut peer, "built").await;
     };
     let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
     assert_eq!(outcome.unwrap().text(), "built");
@@ -119,12 +145,9 @@ async fn a_tool_that_was_not_listed_is_called_again_as_a_task_if_it_needs_one() 
 // spec: TASK-25, TASK-35, TASK-83
 #[tokio::test(start_paused = true)]
 async fn a_task_that_needs_input_is_awaited_on_the_stream_that_carries_its_questions() {
-    let (client, mut peer) = met(&everything()).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let serve = async {
-        let request = peer.request("tools/call").await;
-        create(&mut peer, &request).await;
-        describe(&mut peer, "input_required").await;
+    let (outcome, _client, _) = call_required(async |peer, request| {
+        create(peer, &request).await;
+        describe(peer, "input_required").await;
         let begun = Instant::now();
         let result = peer.request("tasks/result").await;
         assert_eq!(begun.elapsed(), Duration::ZERO);
@@ -141,23 +164,20 @@ async fn a_task_that_needs_input_is_awaited_on_the_stream_that_carries_its_quest
         // Longer than the time-out of a request, and the client sends nothing.
         tokio::time::sleep(Duration::from_secs(600)).await;
         peer.answer(&result, &done("Hello Ada").to_string()).await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+    })
+    .await;
     assert_eq!(outcome.unwrap().text(), "Hello Ada");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_result_of_a_task_is_read_like_that_of_a_plain_call() {
-    let (client, mut peer) = met(&everything()).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let serve = async {
-        let request = peer.request("tools/call").await;
-        create(&mut peer, &request).await;
-        describe(&mut peer, "failed").await;
+    let (outcome, _client, mut peer) = call_required(async |peer, request| {
+        create(peer, &request).await;
+        describe(peer, "failed").await;
         let result = peer.request("tasks/result").await;
         peer.refuse(&result, -32050, "no disk").await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+    })
+    .await;
     assert_eq!(outcome.unwrap_err().rpc().unwrap().code, -32050);
     peer.gets_nothing().await;
 }
@@ -165,14 +185,11 @@ async fn the_result_of_a_task_is_read_like_that_of_a_plain_call() {
 // spec: TASK-60
 #[tokio::test(start_paused = true)]
 async fn nothing_is_asked_of_a_task_that_was_cancelled() {
-    let (client, mut peer) = met(&everything()).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let serve = async {
-        let request = peer.request("tools/call").await;
-        create(&mut peer, &request).await;
-        describe(&mut peer, "cancelled").await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+    let (outcome, _client, mut peer) = call_required(async |peer, request| {
+        create(peer, &request).await;
+        describe(peer, "cancelled").await;
+    })
+    .await;
     assert!(outcome.unwrap_err().is_cancelled());
     peer.gets_nothing().await;
 }
@@ -180,24 +197,49 @@ async fn nothing_is_asked_of_a_task_that_was_cancelled() {
 // spec: TASK-48, TASK-49
 #[tokio::test(start_paused = true)]
 async fn a_notification_makes_the_client_ask_at_once_and_is_not_needed() {
-    let (client, mut peer) = met(&everything()).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let serve = async {
-        let request = peer.request("tools/call").await;
-        create(&mut peer, &request).await;
+    let (outcome, _client, _) = call_required(async |peer, request| {
+        create(peer, &request).await;
         let begun = Instant::now();
         tokio::time::sleep(Duration::from_millis(500)).await;
         peer.notify("notifications/tasks/status", &core("b", "completed")).await;
         peer.notify("notifications/tasks/status", &core("a", "completed")).await;
-        describe(&mut peer, "working").await;
+        describe(peer, "working").await;
         assert_eq!(begun.elapsed(), Duration::from_millis(500));
-        describe(&mut peer, "completed").await;
+        describe(peer, "completed").await;
         assert_eq!(begun.elapsed(), Duration::from_millis(2500));
-        let result = peer.request("tasks/result").await;
-        peer.answer(&result, &done("built").to_string()).await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+        finish(peer, "built").await;
+    })
+    .await;
     assert_eq!(outcome.unwrap().text(), "built");
+}
+
+// spec: PROG-11
+#[tokio::test(start_paused = true)]
+async fn progress_is_reported_as_long_as_the_task_is_awaited() {
+    let (client, mut peer) = met(&everything()).await;
+    list(&client, &mut peer, &json!("required")).await;
+    let mut reported = Vec::new();
+    let call = client.call("work", ()).progress(|progress| reported.push(progress.progress));
+    let serve = async {
+        let request = peer.request("tools/call").await;
+        let token = request.params["_meta"]["progressToken"].clone();
+        let report = |progress: u32| json!({ "progressToken": token, "progress": progress });
+        peer.notify("notifications/progress", &report(1)).await;
+        create(&mut peer, &request).await;
+        peer.notify("notifications/progress", &report(2)).await;
+        describe(&mut peer, "working").await;
+        peer.notify("notifications/progress", &report(3)).await;
+        peer.notify("notifications/progress", &json!({ "progressToken": 9, "progress": 9 })).await;
+        describe(&mut peer, "completed").await;
+        peer.notify("notifications/progress", &report(4)).await;
+        finish(&mut peer, "built").await;
+        report(5)
+    };
+    let (outcome, late) = tokio::join!(call.into_future(), serve);
+    assert_eq!(outcome.unwrap().text(), "built");
+    peer.notify("notifications/progress", &late).await;
+    peer.gets_nothing().await;
+    assert_eq!(reported, [1.0, 2.0, 3.0, 4.0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -210,14 +252,10 @@ async fn an_answer_that_is_no_task_is_a_readable_error() {
             "its task has the status `paused`, which does not exist",
         ),
     ] {
-        let (client, mut peer) = met(&everything()).await;
-        list(&client, &mut peer, &json!("required")).await;
-        let serve = async {
-            let request = peer.request("tools/call").await;
+        let answered = call_required(async |peer, request| {
             peer.answer(&request, &answer.to_string()).await;
-        };
-        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-        let error = outcome.unwrap_err();
+        });
+        let error = answered.await.0.unwrap_err();
         assert!(error.is_invalid_answer(), "{error}");
         assert!(error.to_string().contains(expected), "{error}");
     }
@@ -236,9 +274,7 @@ async fn the_task_support_of_a_tool_is_ignored_in_other_revisions() {
 // spec: CANC-3
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_cancels_its_task_and_never_the_request() {
-    let (client, mut peer) = met(&everything()).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let (mut call, request) = begin_call(&client, &mut peer).await;
+    let (client, mut peer, mut call, request) = begin_required(&everything()).await;
     create(&mut peer, &request).await;
     tokio::task::yield_now().await;
     assert!(poll!(&mut call).is_pending());
@@ -258,9 +294,7 @@ async fn a_call_that_is_dropped_cancels_its_task_and_never_the_request() {
 // spec: CANC-3
 #[tokio::test(start_paused = true)]
 async fn a_call_that_times_out_before_its_answer_cancels_the_task_of_a_late_one() {
-    let (client, mut peer) = met(&everything()).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let (call, request) = begin_call(&client, &mut peer).await;
+    let (_client, mut peer, call, request) = begin_required(&everything()).await;
     assert!(call.await.unwrap_err().is_timeout());
     create(&mut peer, &request).await;
     assert_eq!(peer.request("tasks/cancel").await.params, json!({ "taskId": "a" }));
@@ -271,9 +305,7 @@ async fn a_call_that_times_out_before_its_answer_cancels_the_task_of_a_late_one(
 #[tokio::test(start_paused = true)]
 async fn a_server_without_cancellation_is_not_asked_to_cancel() {
     let tasks = json!({ "requests": { "tools": { "call": {} } } });
-    let (client, mut peer) = met(&tasks).await;
-    list(&client, &mut peer, &json!("required")).await;
-    let (mut call, request) = begin_call(&client, &mut peer).await;
+    let (_client, mut peer, mut call, request) = begin_required(&tasks).await;
     create(&mut peer, &request).await;
     tokio::task::yield_now().await;
     assert!(poll!(&mut call).is_pending());

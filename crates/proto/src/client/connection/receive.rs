@@ -105,11 +105,14 @@ impl ClientConnection {
         members: Option<Members>,
         now: Instant,
     ) {
-        self.in_flight.remove(&flight.exchange);
+        let token = self.in_flight.remove(&flight.exchange);
         let exchange = flight.exchange;
         let result = match outcome {
             Ok(result) if self.always.is_empty() => {
                 let is_task = flight.request.as_task;
+                if let Some(token) = token.filter(|_| is_task && flight.request.progress) {
+                    self.task_progress.insert(token, exchange);
+                }
                 return self.end(exchange, Ok(CallAnswer { is_task, ..CallAnswer::new(result) }));
             }
             Ok(result) => result,
@@ -197,8 +200,14 @@ impl ClientConnection {
     pub(super) fn progress(&mut self, params: &Members, now: Instant) {
         let Ok(progress) = params.parse_all::<ProgressParams>() else { return };
         let Some(id) = progress.progress_token.0.as_integer() else { return };
-        let Some(Purpose::Call(flight)) = self.waiting.get_mut(id) else { return };
-        let exchange = flight.exchange;
+        let exchange = match self.waiting.get_mut(id) {
+            Some(Purpose::Call(flight)) => flight.exchange,
+            // The token of a call is valid for the whole life of its task (PROG-11).
+            _ => match self.task_progress.get(&id) {
+                Some(exchange) => *exchange,
+                None => return,
+            },
+        };
         self.waiting.touch(id, now);
         self.events.push_back(ClientEvent::Progress(exchange, progress));
     }
