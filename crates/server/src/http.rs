@@ -194,15 +194,7 @@ impl Http {
     ///
     /// If the server cannot be built, or the address cannot be listened on.
     pub async fn bind(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
-        let listener = self.listen(address).await?;
-        let stopped_twice = async {
-            stop_signal().await;
-            stop_signal().await;
-        };
-        tokio::select! {
-            () = listener.serve_until(stop_signal()) => {}
-            () = stopped_twice => {}
-        }
+        self.listen(address).await?.serve().await;
         Ok(())
     }
 
@@ -255,6 +247,18 @@ impl Bound {
     /// The endpoint that is served.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// Serves until the process gets SIGINT (Ctrl-C) or SIGTERM, as [`Http::bind`] does.
+    pub async fn serve(self) {
+        let stopped_twice = async {
+            stop_signal().await;
+            stop_signal().await;
+        };
+        tokio::select! {
+            () = self.serve_until(stop_signal()) => {}
+            () = stopped_twice => {}
+        }
     }
 
     /// Serves until `stop` resolves, then lets running calls end.
