@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{call, list};
+use crate::commands::{call, demo, list};
 use crate::exit::{Exit, Failure};
 use crate::print;
 
@@ -21,6 +21,7 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline demo                                     serves a built-in server to try
   bowline list https://mcp.example.com/mcp         what a server offers
   bowline list 'uvx mcp-server-git'                the same of a server that is a command
   bowline call add a=40 b=2 -- ./calc              calls a tool; the command comes last
@@ -29,6 +30,7 @@ Examples:
 /// The commands, in the order of `--help`.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     List(list::Args),
     Call(call::Args),
 }
@@ -36,6 +38,7 @@ enum Command {
 impl Command {
     async fn run(self) -> Result<Exit, Failure> {
         match self {
+            Self::Demo(args) => args.run().await,
             Self::List(args) => args.run().await,
             Self::Call(args) => args.run().await,
         }
@@ -44,7 +47,7 @@ impl Command {
     /// One thread is enough for a command that waits for one server, and starts faster.
     fn runtime(&self) -> Result<Runtime, Failure> {
         let mut builder = match self {
-            Self::List(_) | Self::Call(_) => Builder::new_current_thread(),
+            Self::Demo(_) | Self::List(_) | Self::Call(_) => Builder::new_current_thread(),
         };
         builder.enable_all().build().map_err(|error| {
             Failure::new(Exit::Unreachable, format!("cannot start the runtime: {error}"))

@@ -1,4 +1,5 @@
 //! The commands: one file for each, with its arguments and what it does.
 
 pub(crate) mod call;
+pub(crate) mod demo;
 pub(crate) mod list;

@@ -6,6 +6,7 @@
 //! * `commands`: one file for each command, with its arguments and what it does.
 //! * `target`: which server a command is for, and how to connect to it.
 //! * `schema`: the parameters of a tool; `arguments`: values for them, from the command line.
+//! * `demo`: the built-in server.
 //! * `exit`: exit codes, and failures with their hints.
 //! * `interrupt`: Ctrl-C.
 //! * `print`: output for people and for programs.
@@ -13,6 +14,7 @@
 mod arguments;
 mod cli;
 mod commands;
+mod demo;
 mod exit;
 mod interrupt;
 mod print;
