@@ -28,6 +28,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/gateway/", &["bowline-gateway"]),
     ("crates/macros/", &["bowline-macros"]),
     ("crates/bowline/", &["bowline"]),
+    ("crates/check/", &["bowline-check"]),
     ("crates/testing/", &["bowline-testing"]),
     ("crates/cli/", &["bowline-cli"]),
     ("tests/hot-paths/", &["bowline-hot-paths"]),

@@ -60,6 +60,7 @@ const ROWS: &[Row] = &[
         strict: false,
     },
     Row { name: "cli", uses: &["bowline", "check", "gateway"], strict: false },
+    Row { name: "check", uses: &["http", "proto", "transport", "types"], strict: false },
     Row {
         name: "testing",
         uses: &["auth", "bowline", "http", "proto", "store", "transport", "types"],
