@@ -332,9 +332,9 @@ pub use {
         Error, Extension, Feature, Handler, HandlerError, HandlerSignature, IntoCompletion,
         IntoFeature, IntoMethodResult, IntoPromptResult, IntoResourceResult, IntoToolResult, Json,
         ListKind, Log, Notify, Params, Progress, Prompt, PromptFn, Registry, Resource, ResourceFn,
-        ResponseFuture, Result, ServeError, Server, Service, State, StateKey, TaskLimits,
-        TaskSupport, TemplateHandler, Tool, ToolFn, Typed, Uri, extract, layer, resembling,
-        respond, starting_with,
+        ResourceUi, ResponseFuture, Result, ServeError, Server, Service, State, StateKey,
+        TaskLimits, TaskSupport, TemplateHandler, Tool, ToolFn, Typed, Uri, extract, layer,
+        resembling, respond, starting_with,
     },
     bowline_types::content::Content,
 };

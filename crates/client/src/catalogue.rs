@@ -103,6 +103,11 @@ impl KnownTool {
         self.definition.task_support()
     }
 
+    /// Whether views may call it.
+    pub(crate) fn is_for_app(&self) -> bool {
+        self.definition.is_for_app()
+    }
+
     /// The arguments that are repeated in headers; none if they are marked wrongly.
     pub(crate) fn marks(&self) -> &[MirroredParam] {
         self.marks.get_or_init(|| mirrored(&self.definition.input_schema).unwrap_or_default())

@@ -50,7 +50,7 @@ enum Kind {
     Call(CallError),
     /// The caller's input is invalid, so nothing was sent.
     Input(String),
-    /// The hook `on_call` denied the call.
+    /// The hook `on_call` denied the call, or it came from a view that may not make it.
     Denied(String),
     /// The roots are invalid.
     Roots(String),
@@ -141,7 +141,8 @@ impl Error {
         pages.filter_map(|page| WebPage::new(page).ok()).collect()
     }
 
-    /// Whether the call was not sent, because [`on_call`](crate::ClientBuilder::on_call) denied it.
+    /// Whether the call was not sent, because [`on_call`](crate::ClientBuilder::on_call) denied it, or
+    /// because a [view](crate::View) asked for a tool that is not for views.
     pub fn is_denied(&self) -> bool {
         matches!(self.0.kind, Kind::Denied(_))
     }

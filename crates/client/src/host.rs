@@ -200,6 +200,11 @@ impl Application {
         self.catalogue.find(tool).map(|known| known.task_support())
     }
 
+    /// Whether views may call a tool; `None` if it was not listed.
+    pub(crate) fn is_for_app(&self, tool: &str) -> Option<bool> {
+        self.catalogue.find(tool).map(|known| known.is_for_app())
+    }
+
     /// The bounds of this client.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits

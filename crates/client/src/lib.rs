@@ -149,6 +149,7 @@ mod skills;
 mod task;
 mod tool_outcome;
 mod tools;
+mod view;
 
 mod inbox;
 mod subscribe;
@@ -204,4 +205,5 @@ pub use crate::skills::LoadedSkill;
 pub use crate::subscribe::{Change, Changes, SubscriptionBuilder};
 pub use crate::task::{TaskHandle, TaskState};
 pub use crate::tool_outcome::ToolOutcome;
+pub use crate::view::View;
 pub use crate::web_page::{Suspicion, WebPage};

@@ -124,9 +124,19 @@ impl<T> List<T> {
         self
     }
 
-    /// Passes each page to a function, which may remove items.
-    pub(crate) fn noted(mut self, note: impl Fn(&mut Vec<T>) + Send + Sync + 'static) -> Self {
-        self.note = Some(Box::new(note));
+    /// Passes each page to a function, which may remove items. Functions that were added before
+    /// get the page first.
+    pub(crate) fn noted(mut self, note: impl Fn(&mut Vec<T>) + Send + Sync + 'static) -> Self
+    where
+        T: 'static,
+    {
+        self.note = Some(match self.note.take() {
+            None => Box::new(note),
+            Some(first) => Box::new(move |items| {
+                first(items);
+                note(items);
+            }),
+        });
         self
     }
 }

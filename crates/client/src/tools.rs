@@ -116,7 +116,7 @@ impl Client {
     }
 
     /// Reads the list of tools until it has named this one.
-    async fn find_tool(&self, name: &str) {
+    pub(crate) async fn find_tool(&self, name: &str) {
         let mut tools = self.tools().fresh();
         while let Some(Ok(tool)) = tools.next().await {
             if tool.name == name {

@@ -69,6 +69,8 @@ use crate::kind::Kind;
 /// | `idempotent` | calling it again with the same arguments changes nothing more |
 /// | `closed_world` | works on a closed set of things and does not reach out |
 /// | `task` | runs as a task for clients that have tasks; `task = "required"`: only for them |
+/// | `ui = "ui://.."` | the view that hosts with MCP Apps show for its results |
+/// | `app_only`, `model_only` | only views may call it; only the model may call it |
 ///
 /// # Arguments
 ///

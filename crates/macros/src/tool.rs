@@ -19,14 +19,28 @@ pub(crate) const TOOL: Syntax = Syntax::of_feature(
         Word::flag("idempotent"),
         Word::flag("closed_world"),
         Word::optional("task"),
+        Word::text("ui"),
+        Word::flag("app_only"),
+        Word::flag("model_only"),
     ],
 );
 
 /// Words that are methods of the builder without arguments.
-const HINTS: &[&str] = &["read_only", "destructive", "additive", "idempotent", "closed_world"];
+const HINTS: &[&str] = &[
+    "read_only",
+    "destructive",
+    "additive",
+    "idempotent",
+    "closed_world",
+    "app_only",
+    "model_only",
+];
 
 /// Words that say how much a tool changes; one of them is enough.
 const EFFECTS: &[&str] = &["read_only", "destructive", "additive"];
+
+/// Words that say who may call a tool.
+const CALLERS: &[&str] = &["app_only", "model_only"];
 
 /// Expands `#[tool(words)] item`.
 pub(crate) fn expand(words: TokenStream, item: TokenStream) -> TokenStream {
@@ -62,17 +76,20 @@ fn task(words: &Words, problems: &mut Problems) -> Option<TokenStream> {
 pub(crate) fn plan(words: &Words, function: &Function, problems: &mut Problems) -> Plan {
     let about = About::read(words, function, problems);
     check::name(&about.name, about.place, problems);
-    let effects: Vec<&Ident> = EFFECTS.iter().filter_map(|effect| words.find(effect)).collect();
-    if let [first, second, ..] = effects[..] {
-        problems.point_at(second, format!("`{first}` and `{second}` exclude each other"));
+    for alternatives in [EFFECTS, CALLERS] {
+        let found: Vec<&Ident> = alternatives.iter().filter_map(|it| words.find(it)).collect();
+        if let [first, second, ..] = found[..] {
+            problems.point_at(second, format!("`{first}` and `{second}` exclude each other"));
+        }
     }
     let hints = HINTS.iter().filter_map(|hint| words.find(hint));
     let task = task(words, problems);
+    let ui = words.text("ui").map(|uri| quote!(.ui(#uri)));
     Plan {
         kind: &Kind::TOOL,
         constructor: "new",
         key: about.name.clone(),
-        more: quote!(#about #(.#hints())* #task),
+        more: quote!(#about #(.#hints())* #task #ui),
         name: about.name,
     }
 }

@@ -92,6 +92,14 @@ pub struct Parts {
     pub extensions: Extensions,
 }
 
+impl Parts {
+    /// Whether the caller shows views of tools (MCP Apps). Up to 2025-03-26 definitions have no
+    /// `_meta`, so no client knows which tools have one.
+    pub fn shows_views(&self) -> bool {
+        self.revision.has_meta_on_items() && self.client.capabilities.supports_ui()
+    }
+}
+
 /// The client that calls, as a handshake described it once or as each request describes it. Shared
 /// by all requests of a session, or on 2026-07-28 by requests that describe the client in the same
 /// words.

@@ -4,7 +4,7 @@
 //! declare what it has (CAP-1), or declare what it does not have.
 
 use bowline_types::capability::ServerCapabilities;
-use bowline_types::ext::tasks;
+use bowline_types::ext::{apps, tasks};
 use bowline_types::json::Object;
 use bowline_types::legacy::task::TasksCapability;
 use bowline_types::method::Method;
@@ -64,6 +64,13 @@ pub(crate) fn own_capabilities(
     }
     if tools.iter().any(|entry| entry.task_plan().is_some()) {
         capabilities = with_tasks(capabilities);
+    }
+    let has_views = tools.iter().any(|entry| entry.ui().is_some())
+        || resources.iter().any(|entry| entry.reader.is_view())
+        || templates.iter().any(|entry| entry.reader.is_view());
+    if has_views {
+        // The identifier is well-formed.
+        _ = capabilities.extensions.insert(apps::IDENTIFIER, Object::default());
     }
     let completes = prompts.iter().any(|entry| !entry.completers().is_empty())
         || templates.iter().any(|entry| !entry.reader.completers().is_empty());

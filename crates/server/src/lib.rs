@@ -120,6 +120,7 @@ pub use bowline_proto::limits::Limits;
 pub use bowline_proto::request::{Access, Claims, Owner};
 #[cfg(feature = "skills")]
 pub use bowline_skills::{SkillError, SkillLimits, Skills};
+pub use bowline_types::ext::apps::ResourceUi;
 pub use call::Call;
 pub use error::{BoxError, Error, HandlerError, Result};
 pub use extension::Extension;

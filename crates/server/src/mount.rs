@@ -15,6 +15,8 @@ use bowline_proto::members::Members;
 use bowline_proto::request::{Parts, Request, Response};
 use bowline_proto::upstream::{IntoUpstream, Upstream};
 use bowline_types::capability::ServerCapabilities;
+use bowline_types::ext::apps;
+use bowline_types::json::Object;
 use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 use futures_core::future::BoxFuture;
@@ -150,6 +152,10 @@ pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> S
         if can {
             own = with(own);
         }
+    }
+    if other.supports_extension(apps::IDENTIFIER) {
+        // Views and the links to them are passed on like any resource and tool.
+        _ = own.extensions.insert(apps::IDENTIFIER, Object::default());
     }
     own
 }

@@ -239,6 +239,7 @@ impl Registry {
     pub(crate) fn bind(&self, states: &States) -> Result<(), BuildError> {
         *write(&self.0.states) = Some(states.clone());
         self.tools().iter().try_for_each(|entry| entry.check_states(states))?;
+        self.tools().iter().try_for_each(|entry| self.check_view(entry))?;
         self.resources().iter().try_for_each(|entry| entry.reader.check_states(states))?;
         self.templates().iter().try_for_each(|entry| entry.reader.check_states(states))?;
         self.prompts().iter().try_for_each(|entry| entry.check_states(states))

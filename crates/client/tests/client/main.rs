@@ -32,3 +32,4 @@ mod subscribe;
 mod subscribe_legacy;
 mod tasks;
 mod timing;
+mod views;

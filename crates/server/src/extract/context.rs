@@ -55,6 +55,12 @@ impl Context {
         &self.0.parts().client.capabilities
     }
 
+    /// Whether the caller shows views of tools ([`Tool::ui`](crate::Tool::ui)). A tool may say less in
+    /// words then. The model reads the words in either case.
+    pub fn shows_views(&self) -> bool {
+        self.0.parts().shows_views()
+    }
+
     /// On whose behalf the call is made, as verified by a layer around the HTTP endpoint: the
     /// [`Owner`] that it inserted into the extensions of the HTTP request, or
     /// [`Owner::anonymous`] if there is none.

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use bowline_types::content::Annotations;
+use bowline_types::ext::apps;
 use bowline_types::resource::{self as wire, ReadResourceResult};
 
 use super::core::{FeatureCore, common_setters};
@@ -17,6 +18,7 @@ use crate::respond::{IntoCompletion, IntoResourceResult};
 
 mod entry;
 mod reader;
+mod view;
 
 pub(crate) use entry::{CheckedResource, ResourceEntry, TemplateEntry};
 pub(crate) use reader::{ResourceReader, asked};
@@ -114,7 +116,10 @@ impl Resource {
     ) -> Self {
         // The name is the URI until `name` sets another.
         let mut definition = wire::ResourceDefinition::new(uri.clone(), uri);
-        definition.mime_type = signature.media_type().map(str::to_owned);
+        definition.mime_type = match view::is_view(&definition.uri) {
+            true => Some(apps::MIME_TYPE.to_owned()),
+            false => signature.media_type().map(str::to_owned),
+        };
         Self {
             definition,
             kind,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use bowline_types::ext::apps::ToolUi;
 use bowline_types::tool::{self as wire, CallToolResult, ToolAnnotations};
 use serde::Serialize;
 
@@ -17,6 +18,7 @@ use crate::tool_validator::SourcedSchema;
 
 mod entry;
 mod task_plan;
+mod view;
 
 pub(crate) use entry::ToolEntry;
 pub(crate) use task_plan::{Following, TaskHost, TaskNeed, TaskPlan, TaskRoutes, WithoutTasks};
@@ -59,6 +61,8 @@ pub struct Tool {
     grace: Duration,
     /// How calls become tasks, if they may.
     task: Option<TaskPlan>,
+    /// What the definition says of views; read when the tool is checked.
+    ui: Option<ToolUi>,
 }
 
 /// A type that stands for one tool. `#[tool]` writes one for a function; `tools![..]` uses it.
@@ -97,6 +101,7 @@ impl Tool {
             core: FeatureCore::new(signature, handler, Purpose::Tool),
             grace: GRACE,
             task: None,
+            ui: None,
         }
     }
 

@@ -61,7 +61,10 @@ impl Registry {
         if let Some(plan) = entry.task_plan() {
             self.link_tasks(plan.routes);
         }
-        self.check_states(|states| entry.check_states(states))?;
+        self.check_states(|states| {
+            entry.check_states(states)?;
+            self.check_view(&entry)
+        })?;
         add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;
         self.0.notify.tools_changed();
         Ok(())
@@ -93,6 +96,26 @@ impl Registry {
         add(&self.0.sets.prompts, entry, |name| format!("two prompts are named `{name}`"))?;
         self.0.notify.prompts_changed();
         Ok(())
+    }
+
+    /// Checks that the view of a tool exists (APP-4). A mounted server may have it, which is known
+    /// only when a client asks.
+    ///
+    /// # Errors
+    ///
+    /// Names the view that is missing.
+    pub(super) fn check_view(&self, tool: &ToolEntry) -> Result<(), BuildError> {
+        let Some(uri) = tool.ui().and_then(|ui| ui.resource_uri.as_deref()) else { return Ok(()) };
+        let exists = self.resources().contains(uri)
+            || self.templates().iter().any(|family| family.reader.is_at(uri));
+        if exists || !self.mounts().is_empty() {
+            return Ok(());
+        }
+        let name = tool.name();
+        Err(BuildError::new(format!(
+            "tool `{name}` has the view `{uri}`, but no resource has this URI; \
+             add `.resource(Resource::ui(\"{uri}\", html))`"
+        )))
     }
 
     /// Checks something against the state that there is, once that is known.

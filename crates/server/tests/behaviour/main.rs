@@ -32,5 +32,6 @@ mod task_news;
 mod tasks;
 mod templates;
 mod tools;
+mod views;
 mod visibility;
 mod wire;

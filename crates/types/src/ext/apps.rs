@@ -5,10 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::capability::ClientCapabilities;
 use crate::json::{Object, open_enum};
 use crate::member::or_default;
 use crate::meta::Meta;
 use crate::setters::setters;
+use crate::tool::ToolDefinition;
+
+mod policy;
+
+pub use policy::is_domain;
 
 /// The identifier of the extension in capabilities.
 pub const IDENTIFIER: &str = "io.modelcontextprotocol/ui";
@@ -42,7 +48,7 @@ impl UiSettings {
 
     /// Whether the client can show HTML.
     pub fn supports_html(&self) -> bool {
-        self.mime_types.iter().any(|mime_type| mime_type == MIME_TYPE)
+        self.mime_types.iter().any(|mime_type| is_mime_type(mime_type))
     }
 }
 
@@ -61,9 +67,9 @@ pub struct ToolUi {
     /// The `ui://` URI of the interface that shows its results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_uri: Option<String>,
-    /// Who may call the tool. Empty means the model and the interface.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub visibility: Vec<Visibility>,
+    /// Who may call the tool. `None` means the model and the interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Vec<Visibility>>,
 }
 
 open_enum! {
@@ -79,13 +85,13 @@ open_enum! {
 impl ToolUi {
     /// An interface at a `ui://` URI.
     pub fn new(resource_uri: impl Into<String>) -> Self {
-        Self { resource_uri: Some(resource_uri.into()), visibility: Vec::new() }
+        Self { resource_uri: Some(resource_uri.into()), visibility: None }
     }
 
     setters! {
         /// Sets who may call the tool.
         with_visibility(visibility: impl IntoIterator<Item = Visibility>) {
-            visibility = visibility.into_iter().collect()
+            visibility = Some(visibility.into_iter().collect())
         }
     }
 
@@ -113,8 +119,56 @@ impl ToolUi {
     }
 
     fn is_visible_to(&self, caller: &Visibility) -> bool {
-        self.visibility.is_empty() || self.visibility.contains(caller)
+        self.visibility.as_ref().is_none_or(|callers| callers.contains(caller))
     }
+}
+
+impl ToolDefinition {
+    /// The interface of the tool, and who may call it, if the server says so.
+    pub fn ui(&self) -> Option<ToolUi> {
+        ToolUi::find(&self.meta)
+    }
+
+    /// Whether a host may offer the tool to its model. Tools that are only for interfaces are not.
+    pub fn is_for_model(&self) -> bool {
+        self.ui().is_none_or(|ui| ui.is_visible_to_model())
+    }
+
+    /// Whether a host may let interfaces of the same server call the tool.
+    pub fn is_for_app(&self) -> bool {
+        self.ui().is_none_or(|ui| ui.is_visible_to_app())
+    }
+}
+
+impl ClientCapabilities {
+    /// Whether the client shows interfaces that are HTML ([MCP Apps](crate::ext::apps)).
+    pub fn supports_ui(&self) -> bool {
+        let settings: Option<UiSettings> = self.extensions.parse(IDENTIFIER);
+        settings.is_some_and(|settings| settings.supports_html())
+    }
+}
+
+/// Whether a media type is that of an interface: [`MIME_TYPE`], in any case and spacing.
+pub fn is_mime_type(text: &str) -> bool {
+    let mut parts = text.split(';').map(str::trim);
+    let is_html = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
+    let is_profile = |parameter: &str| {
+        let (name, value) = parameter.split_once('=').unwrap_or_default();
+        name.eq_ignore_ascii_case("profile") && value.trim_matches('"') == "mcp-app"
+    };
+    is_html && parts.any(is_profile)
+}
+
+/// Whether a text begins like an HTML document: with `<!DOCTYPE html>`, after nothing but spaces and
+/// comments.
+pub fn is_html_document(text: &str) -> bool {
+    const DOCTYPE: &str = "<!doctype html";
+    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        let Some((_, after)) = comment.split_once("-->") else { return false };
+        rest = after.trim_start();
+    }
+    rest.get(..DOCTYPE.len()).is_some_and(|start| start.eq_ignore_ascii_case(DOCTYPE))
 }
 
 /// What an interface needs from its host.
@@ -140,6 +194,50 @@ impl ResourceUi {
     /// An interface that asks for nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    setters! {
+        /// Adds an origin that it sends requests to, such as `https://api.example.com`.
+        with_connect_domain(origin: impl Into<String>) {
+            csp.get_or_insert_default().connect_domains.push(origin.into())
+        }
+
+        /// Adds an origin that it loads scripts, styles, images, fonts and media from.
+        with_resource_domain(origin: impl Into<String>) {
+            csp.get_or_insert_default().resource_domains.push(origin.into())
+        }
+
+        /// Adds an origin that it shows in nested frames.
+        with_frame_domain(origin: impl Into<String>) {
+            csp.get_or_insert_default().frame_domains.push(origin.into())
+        }
+
+        /// Adds an origin that may be the base of its relative URLs.
+        with_base_uri_domain(origin: impl Into<String>) {
+            csp.get_or_insert_default().base_uri_domains.push(origin.into())
+        }
+
+        /// Asks for the camera.
+        with_camera() { permissions.get_or_insert_default().camera = Some(Object::default()) }
+
+        /// Asks for the microphone.
+        with_microphone() { permissions.get_or_insert_default().microphone = Some(Object::default()) }
+
+        /// Asks for the location of the user.
+        with_geolocation() {
+            permissions.get_or_insert_default().geolocation = Some(Object::default())
+        }
+
+        /// Asks for permission to write to the clipboard.
+        with_clipboard_write() {
+            permissions.get_or_insert_default().clipboard_write = Some(Object::default())
+        }
+
+        /// Asks for an origin of its own. Each host has its own form of these names.
+        with_domain(domain: impl Into<String>) { domain = Some(domain.into()) }
+
+        /// Asks for a visible border, or for none.
+        with_border(is_visible: bool) { prefers_border = Some(is_visible) }
     }
 
     /// Finds these settings in the `_meta` of a resource.
@@ -187,47 +285,4 @@ pub struct UiPermissions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::capability::ClientCapabilities;
-    use crate::json::RawJson;
-
-    fn meta(text: &str) -> Meta {
-        serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn a_tool_names_its_interface_in_either_spelling() {
-        let nested = ToolUi::find(&meta(r#"{"ui":{"resourceUri":"ui://a/b"}}"#)).unwrap();
-        let flat = ToolUi::find(&meta(r#"{"ui/resourceUri":"ui://a/b"}"#)).unwrap();
-        assert_eq!(nested, flat);
-        assert!(nested.has_ui_scheme() && !ToolUi::new("https://a").has_ui_scheme());
-        assert_eq!(ToolUi::find(&Meta::new()), None);
-    }
-
-    #[test]
-    fn a_tool_without_visibility_is_visible_to_all() {
-        let every = ToolUi::new("ui://a");
-        assert!(every.is_visible_to_model() && every.is_visible_to_app());
-        let app = every.with_visibility([Visibility::App]);
-        assert!(!app.is_visible_to_model() && app.is_visible_to_app());
-    }
-
-    #[test]
-    fn the_needs_of_an_interface_are_written_as_they_were_read() {
-        let text = concat!(
-            r#"{"csp":{"connectDomains":["https://api.example.com"],"frameDomains":["https://f"]},"#,
-            r#""permissions":{"camera":{},"clipboardWrite":{}},"domain":"x","prefersBorder":true}"#
-        );
-        let ui = ResourceUi::find(&meta(&format!(r#"{{"ui":{text}}}"#))).unwrap();
-        assert_eq!(serde_json::to_string(&ui).unwrap(), text);
-    }
-
-    #[test]
-    fn a_client_declares_the_kinds_of_interface_it_can_show() {
-        let settings = Object::new(RawJson::from_value(&UiSettings::new()).unwrap()).unwrap();
-        let client = ClientCapabilities::new().with_extension(IDENTIFIER, settings).unwrap();
-        let settings: UiSettings = client.extensions.parse(IDENTIFIER).unwrap();
-        assert!(settings.supports_html());
-    }
-}
+mod tests;

@@ -15,6 +15,7 @@ use futures_core::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::view::is_view;
 use super::{Kind, Resource};
 use crate::call::{Call, CallTarget};
 use crate::error::{Error, Result as HandlerResult};
@@ -70,7 +71,8 @@ impl ResourceReader {
         let resource = &self.resource;
         let arguments = || misfit(resource, &self.variables);
         let completion = || resource.core.completers.problem(&self.variables);
-        resource.core.problem.clone().or_else(arguments).or_else(completion)
+        let view = || resource.view_problem();
+        resource.core.problem.clone().or_else(view).or_else(arguments).or_else(completion)
     }
 
     fn parse(&mut self) -> Result<(), String> {
@@ -111,6 +113,11 @@ impl ResourceReader {
     /// The names of the variables of the template.
     pub(crate) fn variables(&self) -> &[String] {
         &self.variables
+    }
+
+    /// Whether it is a view, or views.
+    pub(crate) fn is_view(&self) -> bool {
+        is_view(self.resource.uri())
     }
 
     /// Whether a URI is this resource, or matches this template.
@@ -204,6 +211,9 @@ impl Callee for ResourceReader {
             if contents.mime_type.is_none() {
                 contents.mime_type.clone_from(&self.resource.definition.mime_type);
             }
+            self.resource.finish_view(contents).map_err(|reason| {
+                ErrorObject::internal(format!("the {} failed: {reason}", self.label()))
+            })?;
         }
         let mut hint = CacheHint::public(self.resource.ttl);
         hint.scope = self.scope(call.shared());

@@ -8,6 +8,7 @@ use bowline_proto::members::Members;
 use bowline_proto::mirror::x_mcp_header::{self, MirroredParam};
 use bowline_proto::request::{Request, Response, Success};
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::apps::ToolUi;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
 use bowline_types::tool::{CallToolResult, ListToolsResult, check_name};
@@ -45,13 +46,15 @@ impl ToolEntry {
     /// # Errors
     ///
     /// Says what is wrong with the tool.
-    pub(crate) fn check(tool: Tool) -> Result<Self, BuildError> {
+    pub(crate) fn check(mut tool: Tool) -> Result<Self, BuildError> {
         check_name(tool.name()).map_err(|error| BuildError::new(error.to_string()))?;
+        let view = tool.check_view();
         let build_error =
             |reason: &str| BuildError::new(format!("tool `{}` {reason}", tool.name()));
         if let Some(problem) = &tool.core.problem {
             return Err(build_error(problem));
         }
+        view.map_err(|problem| build_error(&problem))?;
         let validator = ToolValidator::new(tool.name(), &tool.input, tool.output.as_ref())
             .map_err(|error| build_error(&format!("has a schema that cannot be used: {error}")))?;
         let mirrored = x_mcp_header::mirrored(&tool.definition.input_schema).map_err(|error| {
@@ -98,6 +101,11 @@ impl ToolEntry {
     /// How calls of the tool become tasks, if they may.
     pub(crate) fn task_plan(&self) -> Option<&TaskPlan> {
         self.tool.task.as_ref()
+    }
+
+    /// What the definition says of views.
+    pub(crate) fn ui(&self) -> Option<&ToolUi> {
+        self.tool.ui.as_ref()
     }
 
     /// Whether a second call with the same arguments changes nothing more.
@@ -166,7 +174,8 @@ impl Callee for ToolEntry {
         };
         if !result.is_error {
             let output = result.structured_content.as_ref();
-            self.validator.check_output(output).map_err(|reason| {
+            let checked = self.validator.check_output(output);
+            checked.and_then(|()| self.tool.check_content(&result)).map_err(|reason| {
                 ErrorObject::internal(format!("the {} failed: {reason}", self.label()))
             })?;
         }
