@@ -31,7 +31,7 @@ fn server() -> Server {
         .tool(Tool::new("forecast", forecast).ui(VIEW))
         .tool(Tool::new("refresh", || async { "Sun" }).ui(VIEW).app_only())
         .tool(Tool::new("delete", || async { "gone" }).model_only())
-        .resource(Resource::ui(VIEW, HTML).describe("The weather").ui_settings(needs))
+        .resource(Resource::ui(VIEW, HTML).describe("The weather").ui_settings(&needs))
 }
 
 /// A client that shows views.
@@ -220,12 +220,12 @@ fn what_is_wrong_with_a_view_is_found_when_the_server_is_built() {
              `text/html;profile=mcp-app`",
         ),
         (
-            with(Resource::new("a://b", || async { "a" }).ui_settings(ResourceUi::new())),
+            with(Resource::new("a://b", || async { "a" }).ui_settings(&ResourceUi::new())),
             "resource `a://b` has settings of a view, but its URI does not begin with `ui://`",
         ),
         (
             with(
-                Resource::ui("ui://a", HTML).ui_settings(ResourceUi::new().with_frame_domain("*")),
+                Resource::ui("ui://a", HTML).ui_settings(&ResourceUi::new().with_frame_domain("*")),
             ),
             "resource `ui://a` asks for `*`, which is not an origin such as \
              `https://api.example.com`",

@@ -23,7 +23,7 @@ impl Resource {
     /// use bowline_server::{Resource, ResourceUi};
     ///
     /// let view = Resource::ui("ui://weather/view", "<!DOCTYPE html><title>Weather</title>")
-    ///     .ui_settings(ResourceUi::new().with_connect_domain("https://api.example.com"));
+    ///     .ui_settings(&ResourceUi::new().with_connect_domain("https://api.example.com"));
     /// ```
     pub fn ui(uri: impl Into<String>, html: impl Into<String>) -> Self {
         let html: String = html.into();
@@ -47,7 +47,7 @@ impl Resource {
     /// [`Server::build`](crate::Server::build) fails if an origin is not of the form
     /// `https://api.example.com`.
     #[must_use]
-    pub fn ui_settings(mut self, settings: ResourceUi) -> Self {
+    pub fn ui_settings(mut self, settings: &ResourceUi) -> Self {
         if !is_view(self.uri()) {
             self.core.problem =
                 Some(format!("has settings of a view, but its URI does not begin with `{SCHEME}`"));
@@ -55,7 +55,7 @@ impl Resource {
             let form = "an origin such as `https://api.example.com`";
             self.core.problem = Some(format!("asks for `{domain}`, which is not {form}"));
         }
-        self.meta(META_KEY, &settings)
+        self.meta(META_KEY, settings)
     }
 
     /// What is wrong with the definition of a view.

@@ -90,7 +90,7 @@ impl ResourceUi {
 /// Keywords such as `'unsafe-eval'`, schemes alone such as `data:`, and `*` are none.
 pub fn is_domain(text: &str) -> bool {
     let host = match text.split_once("://") {
-        Some((scheme, host)) if matches!(scheme, "https" | "http" | "wss" | "ws") => host,
+        Some(("https" | "http" | "wss" | "ws", host)) => host,
         Some(_) => return false,
         None => text,
     };
