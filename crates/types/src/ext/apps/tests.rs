@@ -1,3 +1,5 @@
+//! Tests of the metadata of tools and interfaces.
+
 use super::*;
 use crate::json::RawJson;
 
