@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::{CallAnswer, CallError, CallRequest};
+use bowline_proto::request::SuccessKind;
 use bowline_transport::connect::Link;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::code;
@@ -28,6 +29,7 @@ use self::watch::Watch;
 use crate::audit::ToolCallOutcome;
 use crate::consent::Attempt;
 use crate::error::{Error, Result};
+use crate::relay::Caller;
 use crate::task::read;
 use crate::task::wait::{TaskWait, TaskWaiter, wait_or_cancel};
 
@@ -68,6 +70,8 @@ struct Plan<T> {
     repair: Option<(i64, Repair)>,
     /// What waits for the task that the call may become; only calls of tools may.
     tasks: Option<Arc<dyn TaskWaiter>>,
+    /// The caller on whose behalf a relay makes the call.
+    caller: Option<Arc<Caller>>,
 }
 
 /// Changes a request that the server refused with a certain error code; `None` if it would stay the
@@ -91,7 +95,7 @@ impl<T> ClientCall<'static, T> {
         let read = Box::new(read);
         let plan = request.map(|request| {
             let request = Box::new(request);
-            Plan { link, request, read, attempt: None, repair: None, tasks: None }
+            Plan { link, request, read, attempt: None, repair: None, tasks: None, caller: None }
         });
         Self { subject, plan, progress: None }
     }
@@ -117,6 +121,15 @@ impl<T> ClientCall<'static, T> {
     pub(crate) fn with_tasks(mut self, tasks: Arc<dyn TaskWaiter>) -> Self {
         if let Ok(plan) = &mut self.plan {
             plan.tasks = Some(tasks);
+        }
+        self
+    }
+
+    /// Makes the call on behalf of the caller of a relay.
+    pub(crate) fn on_behalf(mut self, caller: Arc<Caller>) -> Self {
+        if let Ok(plan) = &mut self.plan {
+            caller.sign(&mut plan.request, &plan.link);
+            plan.caller = Some(caller);
         }
         self
     }
@@ -211,7 +224,7 @@ impl<'a, T> ClientCall<'a, T> {
         T: 'static,
     {
         let Self { subject, plan, mut progress } = self;
-        let Plan { link, mut request, read, attempt, repair, tasks } = plan?;
+        let Plan { link, mut request, read, attempt, repair, tasks, .. } = plan?;
         let Some(tasks) = tasks else {
             return Err(Error::input(&subject, "only calls of tools become tasks"));
         };
@@ -223,8 +236,8 @@ impl<'a, T> ClientCall<'a, T> {
             {
                 *request = changed;
             }
-            let progress = progress.as_mut();
-            let (answer, _) = first_answer(&link, &subject, request, (repair, progress)).await?;
+            let how = (repair, progress.as_mut(), None);
+            let (answer, _) = first_answer(&link, &subject, request, how).await?;
             Ok(FirstAnswer { link, subject, read, timeout, deadline, answer, tasks })
         });
         match attempt {
@@ -235,16 +248,18 @@ impl<'a, T> ClientCall<'a, T> {
 
     async fn run(self) -> Result<T> {
         let Self { subject, plan, mut progress } = self;
-        let Plan { link, request, read, attempt, repair, tasks } = plan?;
+        let Plan { link, request, read, attempt, repair, tasks, caller } = plan?;
         let call = pin!(async move {
             let (timeout, deadline) = (request.timeout, request.deadline);
-            let first = first_answer(&link, &subject, request, (repair, progress.as_mut()));
-            let (answer, watch) = first.await?;
-            let Some(tasks) = tasks.filter(|_| answer.is_task) else {
-                return read(subject, &answer.result);
+            let how = (repair, progress.as_mut(), caller.as_ref());
+            let (answer, watch) = first_answer(&link, &subject, request, how).await?;
+            let tasks = match (answer.kind, tasks) {
+                (SuccessKind::Task, Some(tasks)) => tasks,
+                (SuccessKind::InputRequired, _) => return Err(Error::asks(&subject, answer.result)),
+                _ => return read(subject, &answer.result),
             };
             let task = read::created(&link, &subject, &answer.result)?;
-            let wait = TaskWait { link, subject: subject.clone(), timeout, deadline, task };
+            let wait = TaskWait { link, subject: subject.clone(), timeout, deadline, task, caller };
             let wait = Box::pin(wait_or_cancel(tasks, wait));
             let result = match watch.zip(progress) {
                 Some((watch, mut report)) => Box::pin(watch.during(wait, &mut report)).await?,
@@ -315,15 +330,19 @@ async fn first_answer(
     link: &Link,
     subject: &str,
     request: Box<CallRequest>,
-    (repair, mut progress): (Option<(i64, Repair)>, Option<&mut Report<'_>>),
+    (repair, mut progress, caller): (
+        Option<(i64, Repair)>,
+        Option<&mut Report<'_>>,
+        Option<&Arc<Caller>>,
+    ),
 ) -> Result<(CallAnswer, Option<Watch>)> {
     let again = repair.map(|repair| (repair, request.clone()));
-    let outcome = asked(link, subject, request, progress.as_deref_mut()).await;
+    let outcome = asked(link, subject, request, (progress.as_deref_mut(), caller)).await;
     if let (Err(error), Some(((code, repair), request))) = (&outcome, again)
         && error.rpc().is_some_and(|error| error.code == code)
         && let Some(request) = repair(*request).await
     {
-        return Box::pin(asked(link, subject, Box::new(request), progress)).await;
+        return Box::pin(asked(link, subject, Box::new(request), (progress, caller))).await;
     }
     outcome
 }
@@ -333,15 +352,27 @@ async fn asked(
     link: &Link,
     subject: &str,
     request: Box<CallRequest>,
-    progress: Option<&mut Report<'_>>,
+    (progress, caller): (Option<&mut Report<'_>>, Option<&Arc<Caller>>),
 ) -> Result<(CallAnswer, Option<Watch>)> {
     let Some(report) = progress else {
-        return Ok((ask(link, subject, request).await?, None));
+        return Ok((ask_on_behalf(link, subject, request, caller).await?, None));
     };
     check_open(link, subject)?;
     let mut watch = Watch::new(link, request);
     let outcome = Box::pin(watch.answer(report)).await;
     Ok((explain(link, subject, outcome)?, Some(watch)))
+}
+
+/// Makes a call on behalf of the caller of a relay, if there is one, and awaits its answer.
+pub(crate) async fn ask_on_behalf(
+    link: &Link,
+    subject: &str,
+    request: impl Into<Box<CallRequest>>,
+    caller: Option<&Arc<Caller>>,
+) -> Result<CallAnswer> {
+    check_open(link, subject)?;
+    let outcome = link.call(request, caller.map(Caller::observer)).await;
+    explain(link, subject, outcome)
 }
 
 /// Makes a call and awaits its answer.

@@ -10,6 +10,7 @@ use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
 use bowline_types::elicitation::UrlElicitationRequired;
 use bowline_types::error::{ErrorObject, ResourceNotFound, code};
+use bowline_types::json::RawJson;
 use bowline_types::read::ReadError;
 use bowline_types::text::with_causes;
 
@@ -48,6 +49,8 @@ enum Kind {
     Closed { sent: bool, cause: Option<Arc<ChannelError>> },
     /// The call failed in another way.
     Call(CallError),
+    /// The server requires input that the caller of a relay gives; holds its result.
+    Asks(RawJson),
     /// The caller's input is invalid, so nothing was sent.
     Input(String),
     /// The hook `on_call` denied the call, or it came from a view that may not make it.
@@ -104,6 +107,14 @@ impl Error {
             Kind::Call(CallError::Failed { kind: FailureKind::Unauthorized, .. })
                 | Kind::Connect(ConnectError::Negotiation(NegotiationError::Unauthorized(_)))
         )
+    }
+
+    /// The result that requires input of the caller of a relay.
+    pub(crate) fn questions(&self) -> Option<&RawJson> {
+        match &self.0.kind {
+            Kind::Asks(result) => Some(result),
+            _ => None,
+        }
     }
 
     /// Whether the server answered with an error; [`rpc`](Self::rpc) gives it.
@@ -270,6 +281,10 @@ impl Error {
         Self::new(Some(subject), Kind::Call(error))
     }
 
+    pub(crate) fn asks(subject: &str, result: RawJson) -> Self {
+        Self::new(Some(subject), Kind::Asks(result))
+    }
+
     pub(crate) fn input(subject: &str, reason: impl fmt::Display) -> Self {
         Self::new(Some(subject), Kind::Input(reason.to_string()))
     }
@@ -342,6 +357,7 @@ impl fmt::Display for Kind {
                 cause.as_ref().map_or(Ok(()), |cause| write!(f, ": {cause}"))
             }
             Self::Call(error) => error.fmt(f),
+            Self::Asks(_) => f.write_str("the server asks for input first"),
             Self::Input(reason) => write!(f, "it was not sent: {reason}"),
             Self::Denied(reason) => write!(f, "it was not allowed: {reason}"),
             Self::Roots(reason) => f.write_str(reason),
@@ -383,6 +399,7 @@ impl StdError for Error {
             #[cfg(feature = "skills")]
             Kind::Skill(_) => None,
             Kind::Call(_)
+            | Kind::Asks(_)
             | Kind::Input(_)
             | Kind::Denied(_)
             | Kind::Roots(_)

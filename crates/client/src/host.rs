@@ -33,6 +33,7 @@ use crate::extension::Extensions;
 use crate::hook::Observer;
 use crate::log_level;
 use crate::question_tasks::{self, QuestionTasks};
+use crate::relay::ListeningSessions;
 use crate::root_list::{RootList, Roots};
 use crate::sample::Sampling;
 use crate::server_identity::ServerIdentity;
@@ -51,18 +52,27 @@ pub(crate) struct Handlers {
     pub(crate) log: Option<Observer<LogMessageParams>>,
     pub(crate) odd: Option<Observer<str>>,
     pub(crate) extensions: Extensions,
+    /// What a client declares whose relay passes questions on to its callers.
+    pub(crate) passed_on: Option<ClientCapabilities>,
 }
 
 impl Handlers {
     /// The capabilities that follow from the handlers.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
+        if let Some(declared) = self.passed_on.clone() {
+            return self.extensions.declare(with_tasks(declared));
+        }
         let capabilities = self.elicitation.declare(ClientCapabilities::new());
         let capabilities = self.roots.declare(self.sampling.declare(capabilities));
         let capabilities = self.extensions.declare(capabilities);
-        let capabilities = question_tasks::declare(capabilities);
-        // Every client waits for tasks. The identifier has the form that is demanded.
-        capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
+        with_tasks(question_tasks::declare(capabilities))
     }
+}
+
+/// Declares that the client waits for tasks, as every client does.
+fn with_tasks(capabilities: ClientCapabilities) -> ClientCapabilities {
+    // The identifier has the form that is demanded.
+    capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
 }
 
 /// The handlers of the application, for one connection.
@@ -81,6 +91,8 @@ pub(crate) struct Application {
     limits: Limits,
     task_hints: TaskHints,
     question_tasks: QuestionTasks,
+    /// The sessions that relays of this client serve.
+    sessions: Arc<ListeningSessions>,
     /// What authorizes requests, if anything does.
     #[cfg(feature = "http")]
     login: OnceLock<Arc<dyn Authorize>>,
@@ -100,6 +112,7 @@ impl Application {
             question_tasks: QuestionTasks::new(&limits),
             limits,
             task_hints: TaskHints::default(),
+            sessions: Arc::default(),
             #[cfg(feature = "http")]
             login: OnceLock::new(),
         }
@@ -115,6 +128,16 @@ impl Application {
     #[cfg(feature = "auth")]
     pub(crate) fn login(&self) -> Option<&Arc<dyn Authorize>> {
         self.login.get()
+    }
+
+    /// Whether relays of this client pass questions and log messages on to their callers.
+    pub(crate) fn passes_on(&self) -> bool {
+        self.handlers.passed_on.is_some()
+    }
+
+    /// The sessions that relays of this client serve.
+    pub(crate) fn sessions(&self) -> &Arc<ListeningSessions> {
+        &self.sessions
     }
 
     /// Notes whether the transport sends headers.
@@ -267,6 +290,9 @@ impl Host for Application {
         &self,
         mut question: InputRequest,
     ) -> BoxFuture<'static, Result<RawJson, ErrorObject>> {
+        if self.passes_on() {
+            return self.sessions.ask(question);
+        }
         match question_tasks::requested(&mut question) {
             Some(task) if self.server().revision.has_core_tasks() => {
                 let created = self.question_tasks.create(task, || self.put(question));
@@ -284,6 +310,9 @@ impl Host for Application {
     }
 
     fn log(&self, message: LogMessageParams) {
+        if self.passes_on() {
+            self.sessions.log(&message);
+        }
         if let Some(log) = &self.handlers.log {
             log.call(&message);
         }

@@ -3,24 +3,23 @@
 //! A server can mount it, and a proxy can serve it. The caller may speak another revision than the
 //! upstream server: each request and each result is decoded and encoded again for the other side.
 
+mod caller;
 mod listen;
 mod refusal;
+mod sessions;
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{
-    Outbox, Outgoing, Parts, ProgressUpdate, Request, Response, ResultBody, Success,
-};
+use bowline_proto::request::{Parts, Request, Response, ResultBody, Success};
 use bowline_proto::upstream::{IntoUpstream, Upstream};
 use bowline_types::cache::CacheHint;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::completion::Complete;
 use bowline_types::discover::DiscoverResult;
-use bowline_types::json::RawJson;
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
-use bowline_types::progress::ProgressParams;
 use bowline_types::prompt::{GetPrompt, ListPrompts};
 use bowline_types::resource::{ListResourceTemplates, ListResources, ReadResource};
 use bowline_types::revision::Revision;
@@ -30,8 +29,9 @@ use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
 
-use self::listen::ListeningSessions;
+pub(crate) use self::caller::Caller;
 use self::refusal::{not_offered, read};
+pub(crate) use self::sessions::ListeningSessions;
 use crate::call::{self, ClientCall};
 use crate::client::Client;
 
@@ -40,9 +40,10 @@ impl Client {
     /// transport can drive it.
     ///
     /// Progress is passed on, and dropping a call cancels it. The hooks of this client answer the
-    /// server's questions and get its log messages.
+    /// server's questions and get its log messages, unless the client
+    /// [passes them on](crate::ClientBuilder::passing_on) too.
     pub fn relay(&self) -> Relay {
-        Relay { client: self.clone(), sessions: Arc::default() }
+        Relay { client: self.clone() }
     }
 }
 
@@ -50,7 +51,15 @@ impl Client {
 #[derive(Clone, Debug)]
 pub struct Relay {
     client: Client,
-    sessions: Arc<ListeningSessions>,
+}
+
+impl Relay {
+    /// Says that this relay serves one session and no other caller. The session then gets the
+    /// questions that belong to no call, and the server hears when the roots of the session change.
+    pub fn for_one_session(self) -> Self {
+        self.sessions().serve_one();
+        self
+    }
 }
 
 impl IntoUpstream for Client {
@@ -63,11 +72,12 @@ impl IntoUpstream for Client {
 }
 
 impl Upstream for Relay {
-    /// The capabilities of the upstream server, without what is not passed on: log messages, which
-    /// belong to no call, and extensions, which are unknown here.
+    /// The capabilities of the upstream server, without what is not passed on: tasks, extensions,
+    /// which are unknown here, and log messages unless the client passes them on.
     fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = self.client.capabilities().clone();
-        (capabilities.logging, capabilities.tasks) = (None, None);
+        capabilities.logging = capabilities.logging.filter(|_| self.passes_on());
+        capabilities.tasks = None;
         capabilities.experimental.clear();
         capabilities.extensions = Default::default();
         capabilities
@@ -107,8 +117,10 @@ impl Relay {
             Method::SubscriptionsListen => self.listen(request).await,
             Method::ResourcesSubscribe => self.follow(request).await,
             Method::ServerDiscover => self.discover(request.parts.revision),
-            // The upstream server sees the roots of this client, not those of the caller.
-            Method::RootsListChanged => Ok(Success::empty()),
+            Method::RootsListChanged => {
+                self.tell_of_roots();
+                Ok(Success::empty())
+            }
             method => Err(not_offered(method)),
         }
     }
@@ -122,9 +134,10 @@ impl Relay {
     async fn call_tool(&self, request: Request) -> Response {
         let CallToolParams { name, arguments, .. } = read(&request)?;
         let call = self.client.call(name, arguments.unwrap_or_default());
-        let outcome = forward(call, &request.parts).await;
-        let outcome = outcome.map_err(|error| refusal::of(&error, &request))?;
-        Success::complete(outcome.into_message(), request.parts.revision)
+        match self.forward(call, &request.parts).await {
+            Ok(outcome) => Success::complete(outcome.into_message(), request.parts.revision),
+            Err(error) => refusal::response(&error, &request),
+        }
     }
 
     /// Passes on the list of tools, and remembers the tools for later calls.
@@ -158,28 +171,43 @@ impl Relay {
             ))
         };
         let call = ClientCall::new(self.client.link.clone(), subject, Ok(asked), read);
-        let answer = forward(call, &request.parts).await;
-        let (mut result, hint) = answer.map_err(|error| refusal::of(&error, &request))?;
+        let (mut result, hint) = match self.forward(call, &request.parts).await {
+            Ok(answer) => answer,
+            Err(error) => return refusal::response(&error, &request),
+        };
         change(&mut result);
         Ok(Success::complete(result, request.parts.revision)?.with_cache(hint))
     }
-}
 
-/// Makes a call with the caller's `_meta`, and passes on its progress.
-async fn forward<T>(mut call: ClientCall<'static, T>, parts: &Parts) -> crate::Result<T> {
-    for (key, value) in parts.meta.iter() {
-        let Ok(value) = RawJson::from_text(value) else { continue };
-        // Fails for keys of the protocol and invalid keys, which are not passed on.
-        call = call.change(|request| _ = request.meta.set(key, &value));
+    /// Makes a call with the caller's `_meta` and on its behalf.
+    async fn forward<T>(
+        &self,
+        mut call: ClientCall<'static, T>,
+        parts: &Parts,
+    ) -> crate::Result<T> {
+        for (key, value) in parts.meta.iter() {
+            let Ok(value) = RawJson::from_text(value) else { continue };
+            // Fails for keys of the protocol and invalid keys, which are not passed on.
+            call = call.change(|request| _ = request.meta.set(key, &value));
+        }
+        call.on_behalf(Caller::of(parts, self.passes_on())).await
     }
-    match parts.progress {
-        None => call.await,
-        Some(_) => call.progress(|progress| report(&parts.outbox, progress)).await,
-    }
-}
 
-fn report(outbox: &Outbox, progress: ProgressParams) {
-    let ProgressParams { progress, total, message, .. } = progress;
-    // Progress may be lost if the caller is slow.
-    let _ = outbox.emit(Outgoing::Progress(ProgressUpdate { progress, total, message }));
+    /// Whether questions and log messages go to callers.
+    fn passes_on(&self) -> bool {
+        self.client.application.passes_on()
+    }
+
+    fn sessions(&self) -> &Arc<ListeningSessions> {
+        self.client.application.sessions()
+    }
+
+    /// Notifies the upstream server that the roots of the only session changed. A relay for several
+    /// declares no roots to a server with a handshake, and a server without one asks each time.
+    fn tell_of_roots(&self) {
+        let is_heard = Method::RootsListChanged.is_from_client(self.client.revision());
+        if self.passes_on() && self.sessions().is_for_one() && is_heard {
+            self.client.link.notify(Method::RootsListChanged, Object::default());
+        }
+    }
 }

@@ -18,6 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bowline_proto::request::SuccessKind;
 use bowline_transport::connect::Link;
 use bowline_types::ext::tasks::{CancelTask, GetTask, Task, TaskIdParams, TaskStatus};
 use bowline_types::json::RawJson;
@@ -86,7 +87,7 @@ impl ClientCall<'_, ToolOutcome> {
     pub async fn task(self) -> Result<TaskHandle> {
         let FirstAnswer { link, subject, read, timeout, deadline, answer, tasks } =
             self.start().await?;
-        let start = match answer.is_task {
+        let start = match answer.kind == SuccessKind::Task {
             true => TaskStart::Task(Box::new(read::created(&link, &subject, &answer.result)?)),
             false => TaskStart::Done(answer.result),
         };
@@ -143,6 +144,7 @@ impl TaskHandle {
             TaskStart::Done(result) => return (self.read)(self.subject.clone(), result),
         };
         let wait = TaskWait {
+            caller: None,
             link: self.link.clone(),
             subject: self.subject.clone(),
             timeout: self.timeout,

@@ -23,7 +23,7 @@ mod session_subscriptions;
 
 pub use ask::AskId;
 pub use cache::CacheOptions;
-pub use call::{CallAnswer, CallError, CallRequest};
+pub use call::{Asker, CallAnswer, CallError, CallRequest, OnBehalf};
 pub use config::ClientConfig;
 pub use connection::{ClientConnection, ClientEvent};
 pub use legacy::TaskRequest;

@@ -17,6 +17,9 @@ use crate::transmit::SendFailure;
 pub enum Unit {
     /// The whole text of one message, without the separator. Not yet checked to be UTF-8 or JSON.
     Text(Bytes),
+    /// The same for a message that came on the stream of the request with this id, and does not
+    /// answer it. Only where each request has a stream of its own, as over HTTP.
+    Within(i64, Bytes),
     /// A response that the transport has parsed already, with its text. The HTTP client parses it
     /// to recognize the answer that it waits for.
     Read(Bytes, Box<ResponseMessage>),

@@ -37,7 +37,7 @@ pub use self::claims::Claims;
 pub use self::extensions::Extensions;
 pub use self::outbox::{
     ConnectionId, ExtensionNotification, Outbox, Outgoing, OutgoingQuestion, ProgressUpdate,
-    QuestionError, Reply, ReportedChange, Sink, TaskNotification, is_part_of,
+    QuestionError, QuestionTicket, Reply, ReportedChange, Sink, TaskNotification, is_part_of,
 };
 pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind};
 use crate::members::Members;

@@ -78,6 +78,8 @@ use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 pub use self::case::{Case, TransportKind};
+#[cfg(feature = "http")]
+pub use self::http::connect as connect_in_memory;
 use self::in_transit::MessagesInTransit;
 
 /// Runs a test in its own runtime with virtual time.

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use self::driver::{Channel, Driver};
 pub use self::error::ConnectError;
-pub use self::host::{CallObserver, Host};
+pub use self::host::{CallObserver, Host, QuestionAnswer};
 use self::link::Shared;
 pub use self::link::{Link, PendingCall, WeakLink};
 use crate::error::Error;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::deprecated::roots::Root;
 use bowline_types::deprecated::sampling::CreateMessageResult;
@@ -234,6 +235,32 @@ impl<S> ClientBuilder<S> {
         self.handlers.log =
             Some(Observer::new(move |message: &LogMessageParams| log(message.clone())));
         self.log_level = Some(level);
+        self
+    }
+
+    /// Lets [relays](crate::Client::relay) of this client pass the server's questions and log
+    /// messages on to their callers, and declares these capabilities.
+    ///
+    /// A server with a handshake may ask for what is declared here. Since 2026-07-28 each request
+    /// states the capabilities of its caller instead. The hooks of this client are not asked. A
+    /// question that cannot be attributed to one caller is refused.
+    ///
+    /// ```no_run
+    /// use bowline_client::{Client, Command};
+    /// use bowline_types::capability::ClientCapabilities;
+    ///
+    /// # async fn example() -> bowline_client::Result<()> {
+    /// let declared = ClientCapabilities::new().with_form_elicitation().with_sampling();
+    /// let client = Client::builder("my-proxy", "1.0.0")
+    ///     .passing_on(declared)
+    ///     .connect(Command::new("some-server"))
+    ///     .await?;
+    /// let upstream = client.relay();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn passing_on(mut self, declared: ClientCapabilities) -> Self {
+        self.handlers.passed_on = Some(declared);
         self
     }
 

@@ -1,11 +1,26 @@
 //! The errors that a relay answers with.
 
-use bowline_proto::request::Request;
+use bowline_proto::request::{Request, Response, Success};
 use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequired;
 use bowline_types::method::Method;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
+
+/// The answer to a call that has no result: the questions of the upstream server, which the caller
+/// answers itself, or the error.
+pub(super) fn response(error: &Error, request: &Request) -> Response {
+    let Some(result) = error.questions() else { return Err(of(error, request)) };
+    let required: InputRequired = result.parse().map_err(|_| unreadable(request.parts.method))?;
+    Success::input_required(required, request.parts.revision)
+}
+
+/// The error for an answer that cannot be passed on.
+fn unreadable(method: Method) -> ErrorObject {
+    let message = "the server behind this one gave an answer that cannot be passed on";
+    ErrorObject::internal(format!("`{method}`: {message}"))
+}
 
 /// The error for a call that failed upstream. An error of the upstream server is passed on. A
 /// failure on the way there becomes a sentence without internal details.

@@ -27,7 +27,7 @@ use tokio::time::{Instant, sleep_until};
 use super::hints::Hint;
 use super::read;
 use super::wait::{TaskWait, TaskWaiter};
-use crate::call::{self, ask, explain};
+use crate::call::{self, explain};
 use crate::error::{Error, Result};
 use crate::host::Application;
 
@@ -123,7 +123,7 @@ impl<'a> TaskPoll<'a> {
     async fn refresh(&mut self) -> Result<bool> {
         self.asked = Some(Instant::now());
         let request = self.request::<GetTask>(&self.id());
-        let answer = match ask(&self.wait.link, &self.wait.subject, request).await {
+        let answer = match self.ask_server(request).await {
             Ok(answer) => answer,
             Err(error) if self.may_ask_again(&error) => return Ok(false),
             Err(error) => return Err(error),
@@ -159,7 +159,21 @@ impl<'a> TaskPoll<'a> {
     fn request<R: Rpc>(&self, params: &R::Params) -> CallRequest {
         let mut request = call::request::<R>(params);
         request.timeout = self.wait.timeout;
+        self.sign(&mut request);
         request
+    }
+
+    /// Makes the request on behalf of the caller of a relay, if there is one.
+    fn sign(&self, request: &mut CallRequest) {
+        if let Some(caller) = &self.wait.caller {
+            caller.sign_further(request, &self.wait.link);
+        }
+    }
+
+    /// Makes a request and awaits its answer.
+    async fn ask_server(&self, request: CallRequest) -> Result<CallAnswer> {
+        let TaskWait { link, subject, caller, .. } = &self.wait;
+        call::ask_on_behalf(link, subject, request, caller.as_ref()).await
     }
 
     /// The time that is left.

@@ -9,6 +9,7 @@ use bowline_types::json::RawJson;
 use futures_core::future::BoxFuture;
 
 use crate::error::{Error, Result};
+use crate::relay::Caller;
 
 /// A task to wait for.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct TaskWait {
     pub(crate) deadline: Option<Duration>,
     /// The task as the server last described it.
     pub(crate) task: Task,
+    /// The caller of a relay that is asked the questions of the task.
+    pub(crate) caller: Option<Arc<Caller>>,
 }
 
 /// Waits for tasks.

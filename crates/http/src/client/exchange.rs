@@ -212,7 +212,10 @@ impl ClientExchange {
             return Ok(());
         }
         let body = match unit {
-            Unit::Text(body) | Unit::Read(body, _) | Unit::TooLong(body) => body,
+            Unit::Text(body)
+            | Unit::Within(_, body)
+            | Unit::Read(body, _)
+            | Unit::TooLong(body) => body,
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => Bytes::new(),
         };
         Err(reply.asked().refused(reply.status(), &body))

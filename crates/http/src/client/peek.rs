@@ -34,7 +34,10 @@ pub(super) fn answer(text: Bytes, id: Option<i64>, limits: &Limits) -> (Unit, bo
             let named = response.id.as_ref().and_then(RequestId::as_integer);
             (Unit::Read(text, Box::new(response)), id.is_some() && named == id)
         }
-        Ok(Frame::Message(_)) => (Unit::Text(text), false),
+        Ok(Frame::Message(_)) => match id {
+            Some(id) => (Unit::Within(id, text), false),
+            None => (Unit::Text(text), false),
+        },
         // An invalid message may still be the awaited answer.
         Ok(Frame::Batch(_)) | Err(_) => {
             let is_answer = id.is_some_and(|id| answers(&text, id));

@@ -220,7 +220,10 @@ impl ModernCall {
                 question.reply.deliver(Err(QuestionError::NoBackChannel));
                 None
             }
-            Outgoing::Pause(_) | Outgoing::ElicitationComplete(_) | Outgoing::Task(_) => None,
+            Outgoing::Pause(_)
+            | Outgoing::Withdraw(_)
+            | Outgoing::ElicitationComplete(_)
+            | Outgoing::Task(_) => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bowline_types::cache::CacheHint;
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequests;
@@ -14,6 +15,7 @@ use bowline_types::text::counted;
 
 use crate::limits::Limits;
 use crate::mirror::ParamHeader;
+use crate::request::{Input, SuccessKind};
 use crate::transmit::FailureKind;
 use crate::wire::splice;
 
@@ -48,6 +50,49 @@ pub struct CallRequest {
     /// Questions of the server to answer first. The request carries the answers as
     /// `inputResponses`, as `tasks/update` demands.
     pub questions: InputRequests,
+    /// The caller on whose behalf a relay makes the call; `None` for calls of the client itself.
+    pub on_behalf: Option<Box<OnBehalf>>,
+}
+
+/// The caller on whose behalf a relay makes a call.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OnBehalf {
+    /// The capabilities that the request states instead of those of the client (2026-07-28). The
+    /// server may ask for nothing else.
+    pub capabilities: ClientCapabilities,
+    /// Which calls have the same caller, for questions that name no call.
+    pub asker: Asker,
+    /// Whether a result that requires input ends the call, because the caller answers it by
+    /// another call. Otherwise the caller is asked, and the call sent again (2026-07-28).
+    pub passes_on: bool,
+    /// The answers and the state that the caller returned from an earlier round (2026-07-28).
+    pub input: Option<Box<Input>>,
+}
+
+impl OnBehalf {
+    /// A caller with these capabilities, which is asked the questions of the server.
+    pub fn new(capabilities: ClientCapabilities, asker: Asker) -> Self {
+        Self { capabilities, asker, passes_on: false, input: None }
+    }
+}
+
+/// What answers the questions of a server behind a relay. A question that names no call goes to the
+/// only asker whose calls are in flight, and is refused if there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// A session of the caller, by a number that no other session has at the same time. All of its
+    /// calls can answer.
+    Session(u64),
+    /// This call alone, since a caller without a session answers for each call separately (ST-5).
+    Call,
+}
+
+impl Asker {
+    /// Whether two calls have the same asker.
+    pub(super) fn is_same(self, other: Self) -> bool {
+        matches!((self, other), (Self::Session(one), Self::Session(two)) if one == two)
+    }
 }
 
 impl CallRequest {
@@ -65,6 +110,19 @@ impl CallRequest {
             deadline: None,
             as_task: false,
             questions: InputRequests::new(),
+            on_behalf: None,
+        }
+    }
+
+    /// The members that the first round of the call adds to its params: what the caller of a relay
+    /// returned from an earlier round.
+    pub(super) fn returned(&self) -> String {
+        let input = self.on_behalf.as_ref().and_then(|caller| caller.input.as_deref());
+        let Some(Input { responses, state }) = input else { return String::new() };
+        let responses = splice::member("inputResponses", responses);
+        match state {
+            Some(state) => format!("{responses},{}", splice::member("requestState", state)),
+            None => responses,
         }
     }
 
@@ -114,14 +172,20 @@ pub struct CallAnswer {
     pub cache: Option<CacheHint>,
     /// Whether the result was stored before and the server was not asked again.
     pub reused: bool,
-    /// Whether the result is a task, which continues the call.
-    pub is_task: bool,
+    /// Whether the call is complete, continues as a task, or was answered with questions. The last
+    /// only if the call [passes them on](OnBehalf::passes_on).
+    pub kind: SuccessKind,
 }
 
 impl CallAnswer {
+    /// Whether the result is a task, which continues the call.
+    pub fn is_task(&self) -> bool {
+        self.kind == SuccessKind::Task
+    }
+
     /// A result that the server sent just now.
     pub(super) fn new(result: RawJson) -> Self {
-        Self { result, cache: None, reused: false, is_task: false }
+        Self { result, cache: None, reused: false, kind: SuccessKind::Complete }
     }
 }
 

@@ -156,10 +156,19 @@ impl ClientConfig {
     /// The members of `_meta` that every modern request carries. Version and capabilities are
     /// required in every request, the name of the client should be there (RQM-1 to RQM-3).
     pub(super) fn modern_meta(&self, revision: Revision) -> String {
+        self.modern_meta_with(&self.declared(revision), revision)
+    }
+
+    /// The same with the capabilities of a caller.
+    pub(super) fn modern_meta_with(
+        &self,
+        capabilities: &ClientCapabilities,
+        revision: Revision,
+    ) -> String {
         [
             splice::member(key::PROTOCOL_VERSION, &revision),
             splice::member(key::CLIENT_INFO, &self.info),
-            splice::member(key::CLIENT_CAPABILITIES, &self.declared(revision)),
+            splice::member(key::CLIENT_CAPABILITIES, capabilities),
         ]
         .join(",")
     }

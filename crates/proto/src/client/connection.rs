@@ -15,6 +15,7 @@
 //! Between, the server may be lost and replaced ([`lost`](ClientConnection::lost),
 //! [`restarted`](ClientConnection::restarted)).
 
+mod attribution;
 mod calls;
 mod changes;
 mod failed;
@@ -67,14 +68,15 @@ pub enum ClientEvent {
     Answered(ExchangeId, Result<CallAnswer, CallError>),
     /// A call reported progress.
     Progress(ExchangeId, ProgressParams),
-    /// The server sent a log message.
-    Log(LogMessageParams),
+    /// The server sent a log message. Holds the call that it belongs to, if that is known.
+    Log(Option<ExchangeId>, LogMessageParams),
     /// Something changed on the server. Holds the subscription that reports it, if any. In a
     /// session a change is reported to each subscription that wants it, and once without a
     /// subscription.
     Change(Option<ExchangeId>, ReportedChange),
-    /// The server asks a question; pass the answer to [`answer`](ClientConnection::answer).
-    Ask(AskId, Box<InputRequest>),
+    /// The server asks a question; pass the answer to [`answer`](ClientConnection::answer). Holds
+    /// the call that it belongs to, if that is known.
+    Ask(AskId, Option<ExchangeId>, Box<InputRequest>),
     /// The server asks about a task of the client; pass the answer to
     /// [`answer`](ClientConnection::answer) (2025-11-25).
     AskAboutTask(AskId, TaskRequest),
@@ -126,6 +128,8 @@ pub struct ClientConnection {
     postponed: Vec<InFlightCall>,
     /// Whether the server has exited and no new agreement was reached yet.
     is_restarting: bool,
+    /// The id of the request on whose stream the message came that is being received.
+    stream: Option<i64>,
     /// Lines in a row that were no messages.
     noise: usize,
     last_ask: u64,
@@ -167,6 +171,7 @@ impl ClientConnection {
             probes: 0,
             postponed: Vec::new(),
             is_restarting: false,
+            stream: None,
             noise: 0,
             last_ask: 0,
             events: VecDeque::new(),
@@ -203,7 +208,7 @@ impl ClientConnection {
         let changes = self.cache.as_ref().map_or(0, Cache::changes);
         let flight = InFlightCall { exchange, request, round: 0, changes, again: false };
         match flight.request.questions.is_empty() {
-            true => self.send(flight, "", now),
+            true => self.send_first(flight, now),
             false => self.ask_first(flight, now),
         }
     }
@@ -278,6 +283,10 @@ impl ClientConnection {
         }
         let text = match unit {
             Unit::Text(text) => text,
+            Unit::Within(id, text) => {
+                self.stream = Some(id);
+                text
+            }
             Unit::Read(_, response) => {
                 self.noise = 0;
                 return self.response(*response, now);
@@ -303,6 +312,7 @@ impl ClientConnection {
             }
             Err(malformed) => self.malformed(&malformed, &text, now),
         }
+        self.stream = None;
     }
 
     /// Gives up calls that have timed out, and pings a server that has been silent. A call that

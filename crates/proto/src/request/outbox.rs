@@ -39,6 +39,8 @@ pub enum Outgoing {
     Change(ReportedChange),
     /// A question to the client, in revisions where servers send requests.
     Ask(OutgoingQuestion),
+    /// The question with this ticket is not asked any more. The client gets a cancellation.
+    Withdraw(QuestionTicket),
     /// A notification of an extension that the client declared. Boxed, because it is rare.
     Notification(Box<ExtensionNotification>),
     /// The client should close the stream and reconnect for the rest later. Dropped where it
@@ -182,7 +184,22 @@ pub struct OutgoingQuestion {
     pub reply: Reply,
     /// The task that asks, if it is not the call itself (2025-11-25). Boxed, because it is rare.
     pub task: Option<Box<RelatedTask>>,
+    /// Names the question for [`Outgoing::Withdraw`], if it can be withdrawn.
+    pub ticket: Option<QuestionTicket>,
 }
+
+/// Names one question, so that the code that asked it can withdraw it. Clones name the same
+/// question.
+#[derive(Clone, Debug, Default)]
+pub struct QuestionTicket(Arc<()>);
+
+impl PartialEq for QuestionTicket {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for QuestionTicket {}
 
 /// Takes the answer to an [`OutgoingQuestion`], or the reason why there is none.
 ///

@@ -179,7 +179,7 @@ impl ServerConnection {
     /// can have been a request, and ignored otherwise.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
         let text = match unit {
-            Unit::Text(text) | Unit::Read(text, _) => text,
+            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) => text,
             Unit::TooLong(head) => return self.refuse_too_long(&head),
             // A server sends no requests of its own over such channels.
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => return,
@@ -234,6 +234,7 @@ impl ServerConnection {
     pub fn emit(&mut self, number: ExchangeId, outgoing: Outgoing, now: Instant) {
         let outgoing = match outgoing {
             Outgoing::Ask(question) => return self.ask(number, question, now),
+            Outgoing::Withdraw(ticket) => return self.withdraw(&ticket),
             Outgoing::ElicitationComplete(id) => return self.elicitation_complete(number, id),
             Outgoing::Task(news) => return self.task_notification(number, *news),
             other => other,
@@ -257,20 +258,20 @@ impl ServerConnection {
                 let (method, params) = described(&change);
                 wanted.then(|| splice::notification(method, &params))
             }
+            (Some(ServiceCall::Standalone), Outgoing::Log(message)) => {
+                let limits = self.config.limits();
+                self.session.as_mut().and_then(|session| session.log(&message, limits, now))
+            }
             _ => None,
         };
-        let route = match self.calls.get(number) {
-            Some(ServiceCall::Standalone) => Route::Standalone,
-            _ => Route::Exchange(number),
-        };
-        self.transmit(route, Role::Within, frame);
+        self.transmit(self.route(number), Role::Within, frame);
     }
 
     /// Fails the questions that have timed out with `TimedOut`, and cancels them at the client.
     pub fn handle_timeout(&mut self, now: Instant) {
         let expired = self.session.as_mut().map(|session| session.expire(now)).unwrap_or_default();
         for (number, frame) in expired {
-            self.transmit(Route::Exchange(number), Role::Within, Some(frame));
+            self.transmit(self.route(number), Role::Within, Some(frame));
             self.question_closed(number);
         }
     }

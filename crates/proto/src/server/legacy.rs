@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bowline_types::capability::ServerCapabilities;
-use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::discover::DiscoverResult;
 use bowline_types::elicitation::ElicitationCompleteParams;
 use bowline_types::error::ErrorObject;
@@ -35,9 +35,10 @@ use super::{ServerConfig, SessionSnapshot};
 use crate::frame::ResponseMessage;
 use crate::limits::Limits;
 use crate::members::Members;
+use crate::pace::Pace;
 use crate::request::{
-    ClientProfile, ExchangeId, OutgoingQuestion, QuestionError, Reply, ReportedChange, Response,
-    Success,
+    ClientProfile, ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Reply,
+    ReportedChange, Response, Success,
 };
 use crate::table::outgoing::{Expired, OutgoingRequests, Taken, Timing};
 use crate::wire::project::Project;
@@ -56,6 +57,8 @@ pub(super) struct LegacySession {
     /// The capabilities that the server declared. Set when the handshake is answered.
     pub(super) capabilities: ServerCapabilities,
     log_level: LoggingLevel,
+    /// The rate limit of log messages that belong to no call, made with the first of them.
+    logs: Option<Pace>,
     /// The roots of the client changed again while the service handled the last change.
     pub(super) roots_changed_again: bool,
     pub(super) is_initialized: bool,
@@ -69,6 +72,7 @@ pub(super) struct LegacySession {
 struct OpenQuestion {
     exchange: ExchangeId,
     reply: Reply,
+    ticket: Option<QuestionTicket>,
 }
 
 impl LegacySession {
@@ -98,6 +102,7 @@ impl LegacySession {
             }),
             capabilities: ServerCapabilities::default(),
             log_level: config.log_level(),
+            logs: None,
             roots_changed_again: false,
             is_initialized: false,
             subscribed: SubscribedResources::default(),
@@ -119,6 +124,7 @@ impl LegacySession {
             }),
             capabilities: snapshot.server_capabilities,
             log_level: snapshot.log_level,
+            logs: None,
             roots_changed_again: false,
             is_initialized: false,
             subscribed,
@@ -187,6 +193,20 @@ impl LegacySession {
         self.capabilities.supports_logging().then_some(self.log_level)
     }
 
+    /// A log message that belongs to no call, if the session wants its level and the rate limit
+    /// allows it.
+    pub(super) fn log(
+        &mut self,
+        message: &LogMessageParams,
+        limits: &Limits,
+        now: Instant,
+    ) -> Option<Bytes> {
+        let level = self.log_level()?;
+        let pace = self.logs.get_or_insert_with(|| Pace::per_minute(limits.logs_per_minute));
+        let wanted = level <= message.level && pace.admits(1, now);
+        wanted.then(|| splice::notification(Method::Message, &splice::json(message)))
+    }
+
     /// Whether this session asked for a change. Changes of lists go out only if the server declared
     /// them, changes of a resource only to sessions that subscribed to it (CAP-4).
     pub(super) fn wants(&self, change: &ReportedChange) -> bool {
@@ -251,7 +271,7 @@ impl LegacySession {
         limits: &Limits,
         now: Instant,
     ) -> Option<Bytes> {
-        let OutgoingQuestion { mut request, reply, task } = question;
+        let OutgoingQuestion { mut request, reply, task, ticket } = question;
         let Some(method) = request.method().filter(|method| method.is_from_server(self.revision))
         else {
             reply.deliver(Err(QuestionError::NoBackChannel));
@@ -264,7 +284,7 @@ impl LegacySession {
         request.project(self.revision);
         let maximum = now.checked_add(limits.question_timeout).unwrap_or(now);
         let timing = Timing { timeout: limits.question_timeout, maximum };
-        let id = self.questions.insert(OpenQuestion { exchange, reply }, timing, now);
+        let id = self.questions.insert(OpenQuestion { exchange, reply, ticket }, timing, now);
         let mut params = params_of(&request);
         if let Some(task) = task {
             params = tasks::related(&task, &params);
@@ -285,6 +305,14 @@ impl LegacySession {
         let Taken::Awaited(question) = self.questions.take(&response.id?) else { return None };
         question.reply.deliver(response.outcome.map_err(QuestionError::Refused));
         Some(question.exchange)
+    }
+
+    /// Drops the question with this ticket, without calling its reply. Returns the call that asked,
+    /// and the cancellation to send.
+    pub(super) fn withdraw(&mut self, ticket: &QuestionTicket) -> Option<(ExchangeId, Bytes)> {
+        let id = self.questions.find(|question| question.ticket.as_ref() == Some(ticket))?;
+        let question = self.questions.abandon(id)?;
+        Some((question.exchange, cancellation(id, "the server does not ask any more")))
     }
 
     /// Drops the open questions of a call that has ended, and its subscription if the service has

@@ -136,6 +136,11 @@ impl<T> OutgoingRequests<T> {
     }
 
     /// The value of a request that is still awaited.
+    pub fn get(&self, id: i64) -> Option<&T> {
+        self.waiting.get(&id).map(|entry| &entry.value)
+    }
+
+    /// The same, to be changed.
     pub fn get_mut(&mut self, id: i64) -> Option<&mut T> {
         self.waiting.get_mut(&id).map(|entry| &mut entry.value)
     }

@@ -5,6 +5,7 @@ mod calls;
 mod contact;
 mod following;
 mod lost;
+mod relayed;
 mod restarted;
 
 use std::sync::Arc;
@@ -165,7 +166,7 @@ impl Client {
     /// The question that the server has just asked.
     fn asked(&mut self) -> AskId {
         let asked = self.events().into_iter().find_map(|event| match event {
-            ClientEvent::Ask(ask, _) => Some(ask),
+            ClientEvent::Ask(ask, ..) => Some(ask),
             _ => None,
         });
         asked.unwrap()

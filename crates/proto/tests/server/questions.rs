@@ -27,7 +27,8 @@ impl Server {
     ) -> Receiver<Answer> {
         let (answer, answers) = channel();
         let reply = Reply::new(move |outcome| answer.send(outcome).unwrap());
-        self.emit(number, Outgoing::Ask(OutgoingQuestion { request, reply, task: None }));
+        let question = OutgoingQuestion { request, reply, task: None, ticket: None };
+        self.emit(number, Outgoing::Ask(question));
         answers
     }
 

@@ -366,7 +366,7 @@ impl Sink for Inbox {
             Outgoing::Change(change) => state.changes.push(change),
             Outgoing::ElicitationComplete(id) => state.completed.push(id),
             Outgoing::Task(news) => state.news.push(*news),
-            Outgoing::Pause(_) | Outgoing::Notification(_) => {}
+            Outgoing::Pause(_) | Outgoing::Notification(_) | Outgoing::Withdraw(_) => {}
             Outgoing::Ask(question) => {
                 state.questions.push(question.request);
                 let none = state.answers.is_empty();

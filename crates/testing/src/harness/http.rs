@@ -28,7 +28,7 @@ const BUFFER: usize = 64 * 1024;
 
 /// A client transport to an endpoint, for a client of one revision. For 2024-11-05 the client has
 /// to find out that the server speaks the older transport, as it would with a real one.
-pub(super) fn connect(endpoint: Endpoint, revision: Revision) -> HttpTransport {
+pub fn connect(endpoint: Endpoint, revision: Revision) -> HttpTransport {
     let http = InMemoryHttp { endpoint, is_streamable: revision.has_streamable_http() };
     HttpTransport::with_service("http://localhost/mcp", http).expect("the URL is valid")
 }

@@ -85,12 +85,16 @@ impl SansIoClient {
             ClientEvent::Progress(number, progress) => {
                 format!("progress {} {}", number.0, json(&progress))
             }
-            ClientEvent::Log(message) => format!("log {}", json(&message)),
+            ClientEvent::Log(None, message) => format!("log {}", json(&message)),
+            ClientEvent::Log(Some(call), message) => {
+                format!("log {} {}", call.0, json(&message))
+            }
             ClientEvent::Change(None, change) => format!("change {}", changed(&change)),
             ClientEvent::Change(Some(number), change) => {
                 format!("change {} {}", number.0, changed(&change))
             }
-            ClientEvent::Ask(ask, question) => {
+            // Only calls on behalf of a caller name themselves; see `attribution.rs` of `proto`.
+            ClientEvent::Ask(ask, _, question) => {
                 self.asks.push(ask);
                 format!("asked {} {}", self.asks.len(), json(&*question))
             }

@@ -303,9 +303,21 @@ impl Driver {
                     None => self.host.changed(change),
                 }
             }
-            ClientEvent::Log(message) => self.host.log(message),
-            ClientEvent::Ask(ask, question) => {
-                let answer = self.host.answer(*question);
+            ClientEvent::Log(number, message) => {
+                let unheard = match number.and_then(|number| self.observer(number)) {
+                    Some(observer) => observer.log(message),
+                    None => Err(message),
+                };
+                if let Err(message) = unheard {
+                    self.host.log(message);
+                }
+            }
+            ClientEvent::Ask(ask, number, question) => {
+                let taken = match number.and_then(|number| self.observer(number)) {
+                    Some(observer) => observer.ask(*question),
+                    None => Err(*question),
+                };
+                let answer = taken.unwrap_or_else(|question| self.host.answer(question));
                 if let Some(answer) = self.answers.start(ask, answer) {
                     self.answer(ask, answer);
                 }
@@ -342,7 +354,7 @@ impl Driver {
     /// then its observer is kept.
     fn answered(&mut self, number: ExchangeId, outcome: Result<CallAnswer, CallError>) {
         let Some(WaitingCall { answer, observer }) = self.callers.remove(&number) else { return };
-        let is_task = outcome.as_ref().is_ok_and(|answer| answer.is_task);
+        let is_task = outcome.as_ref().is_ok_and(|answer| answer.is_task());
         let is_awaited = answer.send(outcome).is_ok();
         if let Some(observer) = observer.filter(|_| is_task && is_awaited) {
             self.awaiting_tasks.insert(number, observer);

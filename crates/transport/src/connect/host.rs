@@ -62,11 +62,33 @@ pub trait Host: Send + Sync + 'static {
     fn odd(&self, _what: &str) {}
 }
 
+/// The answer to a question, when it is there.
+pub type QuestionAnswer = BoxFuture<'static, Result<RawJson, ErrorObject>>;
+
 /// Receives what the server sends for one call before its answer. Given along with a call, and
 /// dropped with it. Its methods run in the task of the driver, so they must not block.
 pub trait CallObserver: Send + 'static {
     /// The server reported progress of the call.
     fn progress(&mut self, _progress: ProgressParams) {}
+
+    /// The server asks a question of this call.
+    ///
+    /// # Errors
+    ///
+    /// Gives the question back if the [`Host`] is to answer it, as it does unless this is
+    /// implemented.
+    fn ask(&mut self, question: InputRequest) -> Result<QuestionAnswer, InputRequest> {
+        Err(question)
+    }
+
+    /// The server sent a log message of this call.
+    ///
+    /// # Errors
+    ///
+    /// Gives the message back if the [`Host`] is to take it, as it does unless this is implemented.
+    fn log(&mut self, message: LogMessageParams) -> Result<(), LogMessageParams> {
+        Err(message)
+    }
 
     /// The subscription reports a change.
     fn change(&mut self, _change: ReportedChange) {}

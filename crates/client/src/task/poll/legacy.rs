@@ -8,7 +8,6 @@ use bowline_types::json::RawJson;
 use bowline_types::legacy::task::TaskResult;
 
 use super::TaskPoll;
-use crate::call::ask;
 use crate::error::Result;
 
 impl TaskPoll<'_> {
@@ -35,7 +34,7 @@ impl TaskPoll<'_> {
         let mut request = self.request::<TaskResult>(&self.id());
         // The server answers when the task has ended, so only the time of the whole wait counts.
         (request.timeout, request.deadline) = (Some(self.left()), Some(self.left()));
-        match ask(&self.wait.link, &self.wait.subject, request).await {
+        match self.ask_server(request).await {
             Ok(answer) => Ok(Some(answer.result)),
             Err(error) if self.may_ask_again(&error) => Ok(None),
             Err(error) => Err(error),

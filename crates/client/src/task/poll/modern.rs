@@ -16,6 +16,7 @@ use serde::Deserialize;
 use super::TaskPoll;
 use crate::call;
 use crate::error::{Error, Result};
+use crate::relay::Caller;
 
 /// The questions of a task that were put to the user.
 #[derive(Default)]
@@ -94,7 +95,9 @@ impl TaskPoll<'_> {
         let keys = questions.iter().map(|(key, _)| key.to_owned()).collect();
         let mut request = CallRequest::new(UpdateTask::METHOD, call::object(&self.id()));
         (request.timeout, request.questions) = (self.wait.timeout, questions);
-        let update = self.wait.link.call(request, None);
+        self.sign(&mut request);
+        let observer = self.wait.caller.as_ref().map(Caller::observer);
+        let update = self.wait.link.call(request, observer);
         asked.open = Some(OpenQuestions { keys, update });
         Ok(())
     }

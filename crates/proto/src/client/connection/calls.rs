@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks;
 use bowline_types::input::InputRequired;
@@ -23,9 +24,10 @@ use super::{
     CallAnswer, CallError, CallRequest, ClientConnection, ClientEvent, Purpose, ServerProfile,
 };
 use crate::mirror::{Mirror, head};
-use crate::request::ExchangeId;
+use crate::request::{ExchangeId, SuccessKind};
 use crate::table::outgoing::Timing;
 use crate::transmit::{Role, Route, Transmit};
+use crate::wire::project::Project;
 use crate::wire::splice;
 
 /// How long a subscription may stay open. Long enough to mean "until one side ends it".
@@ -34,12 +36,16 @@ pub(super) const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 impl ClientConnection {
     /// Sends a call, for the first time or again with answers. Each round has the full time-out of
     /// the call.
+    ///
+    /// A call on behalf of a caller of a relay states the capabilities of that caller.
     pub(super) fn send(&mut self, flight: InFlightCall, extra: &str, now: Instant) {
         let limits = self.config.limits();
         let timeout = flight.request.timeout(limits);
         let deadline = flight.request.deadline(limits);
         let id = self.waiting.next_id();
-        let params = flight.request.text(id, &self.always, extra);
+        let stated = self.stated(&flight.request);
+        let always = stated.as_deref().unwrap_or(&self.always);
+        let params = flight.request.text(id, always, extra);
         let frame = splice::request(&id.into(), flight.request.method, &params);
         let exchange = flight.exchange;
         let mirror = self.mirror_call(id, &flight.request);
@@ -47,6 +53,31 @@ impl ClientConnection {
         self.await_answer(Purpose::Call(flight), timeout, deadline, now);
         let route = Route::Exchange(exchange);
         self.transmits.push_back(Transmit { route, role: Role::Opens, frame, mirror });
+    }
+
+    /// Sends a call for the first time.
+    pub(super) fn send_first(&mut self, flight: InFlightCall, now: Instant) {
+        match &flight.request.on_behalf {
+            None => self.send(flight, "", now),
+            Some(_) => {
+                let returned = flight.request.returned();
+                self.send(flight, &returned, now);
+            }
+        }
+    }
+
+    /// The members of `_meta` that the era requires, for a call on behalf of a caller.
+    fn stated(&self, request: &CallRequest) -> Option<String> {
+        let caller = request.on_behalf.as_ref().filter(|_| !self.always.is_empty())?;
+        let revision = self.profile.as_ref()?.revision;
+        let mut capabilities = caller.capabilities.clone();
+        capabilities.project(revision);
+        Some(self.config.modern_meta_with(&capabilities, revision))
+    }
+
+    /// The capabilities that a call states, which bound what the server may ask.
+    pub(super) fn declared_by<'a>(&'a self, request: &'a CallRequest) -> &'a ClientCapabilities {
+        request.on_behalf.as_ref().map_or(&self.declared, |caller| &caller.capabilities)
     }
 
     /// Adds a request to those that await an answer. Gives its id on the wire.
@@ -86,7 +117,24 @@ impl ClientConnection {
             let reason = "`input_required` has neither `inputRequests` nor `requestState`";
             return Err(CallError::Invalid(reason.to_owned()));
         }
+        if flight.request.on_behalf.as_ref().is_some_and(|caller| caller.passes_on) {
+            self.check(&flight.request, &required)?;
+            let (kind, result) = (SuccessKind::InputRequired, result.clone());
+            self.end(flight.exchange, Ok(CallAnswer { kind, ..CallAnswer::new(result) }));
+            return Ok(());
+        }
         self.put(flight, &required, now)
+    }
+
+    /// Checks that the client, or the caller of a relay, declared what the questions need.
+    fn check(&self, request: &CallRequest, required: &InputRequired) -> Result<(), CallError> {
+        let declared = self.declared_by(request);
+        for (key, question) in required.input_requests.iter() {
+            legacy::permitted(question, declared).map_err(|error| {
+                CallError::Invalid(format!("the question `{key}`: {}", error.message))
+            })?;
+        }
+        Ok(())
     }
 
     /// Passes questions to the user of the client, and sends the call again with the answers.
@@ -100,17 +148,14 @@ impl ClientConnection {
         required: &InputRequired,
         now: Instant,
     ) -> Result<(), CallError> {
-        for (key, question) in required.input_requests.iter() {
-            legacy::permitted(question, &self.declared).map_err(|error| {
-                CallError::Invalid(format!("the question `{key}`: {}", error.message))
-            })?;
-        }
+        self.check(&flight.request, required)?;
         self.admit(required.input_requests.len(), now).map_err(CallError::Unanswered)?;
         let mut asks = BTreeMap::new();
         for (key, question) in required.input_requests.iter() {
             let ask = self.new_ask(AskOrigin::Round(flight.exchange));
             asks.insert(ask, key.to_owned());
-            self.events.push_back(ClientEvent::Ask(ask, Box::new(question.clone())));
+            let question = Box::new(question.clone());
+            self.events.push_back(ClientEvent::Ask(ask, Some(flight.exchange), question));
         }
         let round = Round::new(flight, required, asks);
         if round.is_complete() {

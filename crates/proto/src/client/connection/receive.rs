@@ -113,7 +113,8 @@ impl ClientConnection {
                 if let Some(token) = token.filter(|_| is_task && flight.request.progress) {
                     self.task_progress.insert(token, exchange);
                 }
-                return self.end(exchange, Ok(CallAnswer { is_task, ..CallAnswer::new(result) }));
+                let kind = if is_task { SuccessKind::Task } else { SuccessKind::Complete };
+                return self.end(exchange, Ok(CallAnswer { kind, ..CallAnswer::new(result) }));
             }
             Ok(result) => result,
             Err(error) => {
@@ -127,8 +128,8 @@ impl ClientConnection {
             }
         };
         let ended = match self.completed(&flight, &result, members) {
-            Ok(Some((is_task, hint))) => {
-                let answer = CallAnswer { result, cache: Some(hint), reused: false, is_task };
+            Ok(Some((kind, hint))) => {
+                let answer = CallAnswer { result, cache: Some(hint), reused: false, kind };
                 self.keep(&flight, &answer, now);
                 Ok(answer)
             }
@@ -149,23 +150,23 @@ impl ClientConnection {
         }
     }
 
-    /// Reads the kind of a modern result: gives whether it is a task and its caching hint, or `None`
+    /// Reads the kind of a modern result: gives the kind and the caching hint, or `None`
     /// if the server asks for input first.
     pub(super) fn completed(
         &self,
         flight: &InFlightCall,
         result: &RawJson,
         members: Option<Members>,
-    ) -> Result<Option<(bool, CacheHint)>, String> {
+    ) -> Result<Option<(SuccessKind, CacheHint)>, String> {
         let cut = || Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes()));
         let members = members.map_or_else(cut, Ok).map_err(|error| error.to_string())?;
-        match modern::kind(&members, self.may_become_task(flight.request.method))? {
-            SuccessKind::Task => Ok(Some((true, CacheHint::default()))),
-            SuccessKind::Complete => {
+        match modern::kind(&members, self.may_become_task(&flight.request))? {
+            kind @ SuccessKind::Task => Ok(Some((kind, CacheHint::default()))),
+            kind @ SuccessKind::Complete => {
                 // Most results have no hints, and are then not parsed.
                 let has_hints = HINTS.iter().any(|name| members.value(name).is_some());
                 let hint = has_hints.then(|| result.parse().unwrap_or_default());
-                Ok(Some((false, hint.unwrap_or_default())))
+                Ok(Some((kind, hint.unwrap_or_default())))
             }
             SuccessKind::InputRequired if flight.request.method.may_ask() => Ok(None),
             SuccessKind::InputRequired => {
@@ -181,7 +182,10 @@ impl ClientConnection {
         match method {
             Method::Progress => self.progress(params, now),
             Method::Message => match params.parse_all() {
-                Ok(message) => self.events.push_back(ClientEvent::Log(message)),
+                Ok(message) => {
+                    let call = self.logging_call();
+                    self.events.push_back(ClientEvent::Log(call, message));
+                }
                 Err(error) => self.odd(format!("`notifications/message`: {error}")),
             },
             Method::Cancelled => self.cancelled(params),
@@ -271,7 +275,9 @@ impl ClientConnection {
                 Ok(()) => {
                     self.elicitations.asked(&question);
                     let ask = self.new_ask(AskOrigin::Request(request.id.clone()));
-                    return self.events.push_back(ClientEvent::Ask(ask, Box::new(question)));
+                    let call = self.asking_call(&request.params);
+                    let question = Box::new(question);
+                    return self.events.push_back(ClientEvent::Ask(ask, call, question));
                 }
                 Err(error) => splice::error(Ok(&request.id), &error),
             },

@@ -89,7 +89,7 @@ impl ClientConnection {
     /// Sends a call that waited for a new session.
     pub(super) fn send_again(&mut self, flight: InFlightCall, now: Instant) {
         match flight.again {
-            true => self.send(flight, "", now),
+            true => self.send_first(flight, now),
             // It was never sent, so it is checked like a new call.
             false => self.call(flight.exchange, flight.request, now),
         }

@@ -35,9 +35,10 @@ impl ClientConnection {
     }
 
     /// Whether the answer to a request may be a task on 2026-07-28: only that of a tool, and only if
-    /// this client declared the extension (XTASK-4).
-    pub(super) fn may_become_task(&self, method: Method) -> bool {
-        method == Method::ToolsCall && self.declared.supports_extension(tasks::IDENTIFIER)
+    /// the call declared the extension (XTASK-4).
+    pub(super) fn may_become_task(&self, request: &CallRequest) -> bool {
+        request.method == Method::ToolsCall
+            && self.declared_by(request).supports_extension(tasks::IDENTIFIER)
     }
 
     /// Asks the questions of a call before it is sent for the first time.

@@ -15,7 +15,8 @@ use super::super::exchange::{Attached, CallOrigin, Exchange};
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
 use crate::request::{
-    Access, ExchangeId, OutgoingQuestion, QuestionError, Response, TaskNotification,
+    Access, ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Response,
+    TaskNotification,
 };
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{legacy, splice};
@@ -110,14 +111,14 @@ impl ServerConnection {
                 }
                 session
             }
-            (Some(ServiceCall::Notice), Some(session)) => session,
+            (Some(ServiceCall::Notice | ServiceCall::Standalone), Some(session)) => session,
             _ => return refused(question, QuestionError::NoBackChannel),
         };
         if self.has_input_ended {
             return refused(question, QuestionError::Closed);
         }
         let Some(frame) = session.ask(number, question, &limits, now) else { return };
-        self.transmit(Route::Exchange(number), Role::Within, Some(frame));
+        self.transmit(self.route(number), Role::Within, Some(frame));
         if let Some(ServiceCall::OfClient { state, .. }) = self.calls.get_mut(number) {
             *state = match *state {
                 State::Asking(questions) => State::Asking(questions + 1),
@@ -128,6 +129,22 @@ impl ServerConnection {
             };
         }
         self.start_next();
+    }
+
+    /// Cancels the question with this ticket at the client.
+    pub(super) fn withdraw(&mut self, ticket: &QuestionTicket) {
+        let withdrawn = self.session.as_mut().and_then(|session| session.withdraw(ticket));
+        let Some((number, frame)) = withdrawn else { return };
+        self.transmit(self.route(number), Role::Within, Some(frame));
+        self.question_closed(number);
+    }
+
+    /// The stream that the messages of a call go to.
+    pub(super) fn route(&self, number: ExchangeId) -> Route {
+        match self.calls.get(number) {
+            Some(ServiceCall::Standalone) => Route::Standalone,
+            _ => Route::Exchange(number),
+        }
     }
 
     /// Fails the open questions of the calls that `is_meant` picks.
