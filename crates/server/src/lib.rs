@@ -106,7 +106,7 @@ mod json_object;
 #[cfg(feature = "tracing")]
 mod polled;
 mod schema;
-mod seal;
+pub mod seal;
 mod secret;
 mod states;
 mod sync;

@@ -20,7 +20,7 @@ use chacha20_poly1305::{ChaCha20Poly1305, Key, Nonce};
 
 mod binding;
 
-pub(crate) use binding::Binding;
+pub use binding::Binding;
 
 /// The first byte of everything sealed in this format.
 const VERSION: u8 = 1;
@@ -45,7 +45,7 @@ impl StateKey {
     /// # Errors
     ///
     /// If the operating system gives no randomness.
-    pub(crate) fn random() -> Result<Self, getrandom::Error> {
+    pub fn random() -> Result<Self, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
         Ok(Self(key))
@@ -78,15 +78,36 @@ impl fmt::Debug for StateKey {
 }
 
 /// Seals and opens `requestState`.
+///
+/// A server does this by itself. A service that keeps calls between rounds in another way, such as a
+/// gateway, seals the names of what it keeps.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use bowline_server::Owner;
+/// use bowline_server::seal::{Binding, Sealer, StateKey};
+/// use bowline_types::method::Method;
+///
+/// let sealer = Sealer::new([StateKey::from([7; 32])], Duration::from_secs(60));
+/// let call = |owner| Binding::new(owner, Method::ToolsCall, "deploy", b"{}").unwrap();
+/// let (ann, bob) = (Owner::known("https://auth.example.com", "ann"), Owner::anonymous());
+/// let now = SystemTime::now();
+/// let state = sealer.seal(b"call 7", &call(&ann), now).unwrap();
+/// assert_eq!(sealer.open(&state, &call(&ann), now).unwrap().plain, b"call 7");
+/// assert!(sealer.open(&state, &call(&bob), now).is_err());
+/// ```
 #[derive(Debug)]
-pub(crate) struct Sealer {
+pub struct Sealer {
     /// The first seals; all open.
     keys: Vec<([u8; KEY_ID], StateKey)>,
     lifetime: Duration,
 }
 
 impl Sealer {
-    pub(crate) fn new(keys: impl IntoIterator<Item = StateKey>, lifetime: Duration) -> Self {
+    /// A sealer whose first key seals, and whose keys all open. What it seals opens for as long as
+    /// `lifetime`.
+    pub fn new(keys: impl IntoIterator<Item = StateKey>, lifetime: Duration) -> Self {
         Self { keys: keys.into_iter().map(|key| (key.id(), key)).collect(), lifetime }
     }
 
@@ -95,7 +116,7 @@ impl Sealer {
     /// # Errors
     ///
     /// If it is too large, or the operating system gives no randomness.
-    pub(crate) fn seal(
+    pub fn seal(
         &self,
         plain: &[u8],
         binding: &Binding,
@@ -126,7 +147,7 @@ impl Sealer {
     ///
     /// If it was forged, changed, sealed for another caller or another call, or has expired. The error
     /// is the same for all of these.
-    pub(crate) fn open(
+    pub fn open(
         &self,
         text: &str,
         binding: &Binding,
@@ -159,14 +180,17 @@ impl Sealer {
 
 /// What was sealed, and its seal.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Opened {
-    pub(crate) plain: Vec<u8>,
-    pub(crate) seal: Seal,
+#[non_exhaustive]
+pub struct Opened {
+    /// What was sealed.
+    pub plain: Vec<u8>,
+    /// Its seal.
+    pub seal: Seal,
 }
 
 /// Identifies one sealed state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Seal {
+pub struct Seal {
     nonce: [u8; NONCE],
     /// In milliseconds since 1970.
     expiry: u64,
@@ -174,7 +198,7 @@ pub(crate) struct Seal {
 
 impl Seal {
     /// Whether the state does not open any more.
-    pub(crate) fn is_expired(self, now: SystemTime) -> bool {
+    pub fn is_expired(self, now: SystemTime) -> bool {
         millis(now) >= self.expiry
     }
 }
@@ -200,7 +224,7 @@ fn millis(time: SystemTime) -> u64 {
 
 /// State that cannot be opened: forged, expired, or sealed for another call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BadState;
+pub struct BadState;
 
 impl From<BadState> for ErrorObject {
     /// The same message for every reason, so that an attacker learns nothing by trying.
@@ -214,9 +238,13 @@ impl From<BadState> for ErrorObject {
 
 /// Why state could not be sealed.
 #[derive(Debug)]
-pub(crate) enum SealError {
+#[non_exhaustive]
+pub enum SealError {
+    /// It has this many bytes, which are too many.
     TooLarge(usize),
+    /// The sealer has no key.
     NoKey,
+    /// The operating system gives no randomness.
     NoRandomness(getrandom::Error),
 }
 
@@ -233,6 +261,14 @@ impl fmt::Display for SealError {
 }
 
 impl std::error::Error for SealError {}
+
+impl fmt::Display for BadState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the state was not sealed here for this call, or has expired")
+    }
+}
+
+impl std::error::Error for BadState {}
 
 #[cfg(test)]
 mod tests;

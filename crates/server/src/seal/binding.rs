@@ -16,7 +16,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 /// The specification asks for exactly this: the state belongs to one principal, one method and one
 /// set of parameters (MRTR-13, MRTR-15).
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Binding(Vec<u8>);
+pub struct Binding(Vec<u8>);
 
 impl Binding {
     /// Binds to one call.
@@ -24,7 +24,7 @@ impl Binding {
     /// # Errors
     ///
     /// If the arguments are not JSON.
-    pub(crate) fn new(
+    pub fn new(
         owner: &Owner,
         method: Method,
         name: &str,
@@ -46,12 +46,19 @@ impl Binding {
     }
 
     /// Binds to the call of a request; `None` if the method can have no state.
-    pub(crate) fn of_request(request: &Request) -> Option<Self> {
+    pub fn of_request(request: &Request) -> Option<Self> {
         let Request { parts, params } = request;
         let name = params.string(parts.method.named_by()?).ok()??;
         let given = params.bytes("arguments").filter(|text| text.starts_with(b"{"));
         let arguments = given.as_deref().unwrap_or(b"{}");
         Self::new(&parts.owner, parts.method, &name, arguments).ok()
+    }
+
+    /// Binds to a place as well, such as one of several servers that offer the same tool.
+    #[must_use]
+    pub fn within(mut self, place: &str) -> Self {
+        push(&mut self.0, place.as_bytes());
+        self
     }
 
     /// The bytes to authenticate: the binding and the plain header of the sealed state. So neither
