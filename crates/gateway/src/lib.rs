@@ -7,12 +7,14 @@
 //! * `dial`: opens connections to one server; `supervise`: opens them when needed, closes idle ones
 //!   and opens them again after a failure.
 //! * `lanes`: the connections to one server, as one upstream.
+//! * [`park`]: calls of callers without a session that wait for answers of these.
 //! * `refusal`: the errors for callers.
 
 pub mod config;
 mod dial;
 mod lanes;
 mod limits;
+pub mod park;
 mod refusal;
 mod supervise;
 

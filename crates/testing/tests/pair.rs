@@ -140,7 +140,7 @@ fn the_server_cancels_the_question_of_a_cancelled_call() {
         heard.lock().unwrap().push(answer);
     });
     let request = InputRequest::Elicit(ElicitParams::form("Who?", FormSchema::new()));
-    let question = OutgoingQuestion { request, reply, task: None, ticket: None };
+    let question = OutgoingQuestion { request, reply, task: None };
     pair.server.emit(exchange, Outgoing::Ask(question));
     pair.drive();
     let asked = |event: &ClientEvent| matches!(event, ClientEvent::Ask(..));

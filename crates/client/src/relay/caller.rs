@@ -132,10 +132,9 @@ pub(super) async fn ask(
         return Err(ErrorObject::method_not_found(message));
     }
     let (sender, answer) = oneshot::channel();
-    let reply = Reply::new(move |answer| _ = sender.send(answer));
     let ticket = QuestionTicket::default();
-    let question =
-        OutgoingQuestion { request: question, reply, task: None, ticket: Some(ticket.clone()) };
+    let reply = Reply::withdrawable(ticket.clone(), move |answer| _ = sender.send(answer));
+    let question = OutgoingQuestion { request: question, reply, task: None };
     if outbox.say(Outgoing::Ask(question)).await.is_err() {
         return Err(unanswered(&QuestionError::Closed));
     }

@@ -184,8 +184,6 @@ pub struct OutgoingQuestion {
     pub reply: Reply,
     /// The task that asks, if it is not the call itself (2025-11-25). Boxed, because it is rare.
     pub task: Option<Box<RelatedTask>>,
-    /// Names the question for [`Outgoing::Withdraw`], if it can be withdrawn.
-    pub ticket: Option<QuestionTicket>,
 }
 
 /// Names one question, so that the code that asked it can withdraw it. Clones name the same
@@ -205,17 +203,59 @@ impl Eq for QuestionTicket {}
 ///
 /// It is dropped without being called if the call that asked ends before the answer, or if the
 /// connection is dropped.
-pub struct Reply(Box<dyn FnOnce(Result<RawJson, QuestionError>) + Send>);
+pub struct Reply(Box<dyn Deliver>);
 
 impl Reply {
     /// A reply that calls this function once.
     pub fn new(deliver: impl FnOnce(Result<RawJson, QuestionError>) + Send + 'static) -> Self {
-        Self(Box::new(deliver))
+        Self(Box::new(Final(deliver)))
+    }
+
+    /// The same for a question that can be [withdrawn](Outgoing::Withdraw) by its ticket.
+    pub fn withdrawable(
+        ticket: QuestionTicket,
+        deliver: impl FnOnce(Result<RawJson, QuestionError>) + Send + 'static,
+    ) -> Self {
+        Self(Box::new(Withdrawable(deliver, ticket)))
+    }
+
+    /// Names the question, if it can be withdrawn.
+    pub fn ticket(&self) -> Option<&QuestionTicket> {
+        self.0.ticket()
     }
 
     /// Delivers the answer.
     pub fn deliver(self, answer: Result<RawJson, QuestionError>) {
+        self.0.deliver(answer);
+    }
+}
+
+/// The function of a [`Reply`], with its ticket if there is one.
+trait Deliver: Send {
+    fn deliver(self: Box<Self>, answer: Result<RawJson, QuestionError>);
+
+    fn ticket(&self) -> Option<&QuestionTicket> {
+        None
+    }
+}
+
+struct Final<F>(F);
+
+impl<F: FnOnce(Result<RawJson, QuestionError>) + Send> Deliver for Final<F> {
+    fn deliver(self: Box<Self>, answer: Result<RawJson, QuestionError>) {
         (self.0)(answer);
+    }
+}
+
+struct Withdrawable<F>(F, QuestionTicket);
+
+impl<F: FnOnce(Result<RawJson, QuestionError>) + Send> Deliver for Withdrawable<F> {
+    fn deliver(self: Box<Self>, answer: Result<RawJson, QuestionError>) {
+        (self.0)(answer);
+    }
+
+    fn ticket(&self) -> Option<&QuestionTicket> {
+        Some(&self.1)
     }
 }
 

@@ -72,7 +72,6 @@ pub(super) struct LegacySession {
 struct OpenQuestion {
     exchange: ExchangeId,
     reply: Reply,
-    ticket: Option<QuestionTicket>,
 }
 
 impl LegacySession {
@@ -271,7 +270,7 @@ impl LegacySession {
         limits: &Limits,
         now: Instant,
     ) -> Option<Bytes> {
-        let OutgoingQuestion { mut request, reply, task, ticket } = question;
+        let OutgoingQuestion { mut request, reply, task } = question;
         let Some(method) = request.method().filter(|method| method.is_from_server(self.revision))
         else {
             reply.deliver(Err(QuestionError::NoBackChannel));
@@ -284,7 +283,7 @@ impl LegacySession {
         request.project(self.revision);
         let maximum = now.checked_add(limits.question_timeout).unwrap_or(now);
         let timing = Timing { timeout: limits.question_timeout, maximum };
-        let id = self.questions.insert(OpenQuestion { exchange, reply, ticket }, timing, now);
+        let id = self.questions.insert(OpenQuestion { exchange, reply }, timing, now);
         let mut params = params_of(&request);
         if let Some(task) = task {
             params = tasks::related(&task, &params);
@@ -310,7 +309,7 @@ impl LegacySession {
     /// Drops the question with this ticket, without calling its reply. Returns the call that asked,
     /// and the cancellation to send.
     pub(super) fn withdraw(&mut self, ticket: &QuestionTicket) -> Option<(ExchangeId, Bytes)> {
-        let id = self.questions.find(|question| question.ticket.as_ref() == Some(ticket))?;
+        let id = self.questions.find(|question| question.reply.ticket() == Some(ticket))?;
         let question = self.questions.abandon(id)?;
         Some((question.exchange, cancellation(id, "the server does not ask any more")))
     }

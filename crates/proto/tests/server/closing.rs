@@ -55,7 +55,7 @@ fn closing_cancels_all_calls_and_starts_no_more() {
     let (answer, answers) = mpsc::channel();
     let reply = Reply::new(move |outcome| answer.send(outcome).unwrap());
     server.ask_for_tool(2);
-    let question = OutgoingQuestion { request: InputRequest::ListRoots, reply, task: None, ticket: None };
+    let question = OutgoingQuestion { request: InputRequest::ListRoots, reply, task: None };
     server.emit(running, Outgoing::Ask(question));
     let started = server.connection.last_exchange();
     server.ask_for_tool(3);

@@ -153,7 +153,7 @@ fn two_connections_of_a_session_ask_under_different_ids() {
     let ask = |server: &mut Server| {
         let number = server.call(3).parts.exchange;
         let request = InputRequest::ListRoots;
-        let question = OutgoingQuestion { request, reply: Reply::new(|_| ()), task: None, ticket: None };
+        let question = OutgoingQuestion { request, reply: Reply::new(|_| ()), task: None };
         server.emit(number, Outgoing::Ask(question));
         server.said()[0]["id"].as_i64().unwrap()
     };

@@ -27,7 +27,7 @@ impl Server {
     ) -> Receiver<Answer> {
         let (answer, answers) = channel();
         let reply = Reply::new(move |outcome| answer.send(outcome).unwrap());
-        let question = OutgoingQuestion { request, reply, task: None, ticket: None };
+        let question = OutgoingQuestion { request, reply, task: None };
         self.emit(number, Outgoing::Ask(question));
         answers
     }

@@ -190,7 +190,7 @@ impl AskedQuestions<'_> {
         let (tell, of_question) = (tell.clone(), key.clone());
         let reply = Reply::new(move |answer| _ = tell.send((of_question, answer)));
         let task = Some(Box::new(RelatedTask::new(self.request.name.id())));
-        let question = OutgoingQuestion { request: request.clone(), reply, task, ticket: None };
+        let question = OutgoingQuestion { request: request.clone(), reply, task };
         // If the client is gone, the question stays open.
         _ = self.request.parts.outbox.say(Outgoing::Ask(question)).await;
     }

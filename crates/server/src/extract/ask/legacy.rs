@@ -20,7 +20,7 @@ pub(super) async fn ask<T>(
     let (sender, receiver) = oneshot::channel();
     // If the handler has stopped waiting, the answer is dropped.
     let reply = Reply::new(move |answer| _ = sender.send(answer));
-    let question = OutgoingQuestion { request, reply, task: None, ticket: None };
+    let question = OutgoingQuestion { request, reply, task: None };
     let question = Outgoing::Ask(question);
     let closed = AskError::Failed(QuestionError::Closed);
     call.parts().outbox.say(question).await.map_err(|_| closed.clone())?;

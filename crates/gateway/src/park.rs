@@ -1,0 +1,189 @@
+//! Calls of modern callers that wait for answers, while a server of an older revision waits for them.
+//!
+//! A server with a handshake asks in the middle of a call and waits. A caller of 2026-07-28 gets
+//! questions as the answer to its call, and calls again with the answers. Between the two calls the
+//! running call is parked: its future lies in the [`ParkingLot`], its name in the sealed
+//! `requestState` that the caller returns.
+//!
+//! * [`ParkingLot`] holds the parked calls, counts them and lets them expire.
+//! * `Switch` is the outbox of a call: it keeps questions, and passes everything else to the round
+//!   that is open.
+//! * `round` drives a call until it ends or asks.
+//! * `state` is what the caller carries between rounds.
+//!
+//! Between two modern ends nothing is parked. The server's state is sealed anew, because a server
+//! that knows only the gateway cannot bind it to the gateway's callers.
+
+mod lot;
+mod round;
+mod state;
+mod switch;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bowline_proto::request::{Input, Outbox, Request, Response};
+use bowline_proto::upstream::Upstream;
+use bowline_server::seal::Binding;
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::error::ErrorObject;
+use futures_core::future::BoxFuture;
+use tower_service::Service;
+
+pub use self::lot::ParkingLot;
+use self::lot::Taken;
+use self::round::{CallerOfRound, Round};
+use self::state::State;
+use self::switch::Switch;
+
+/// The limits of a [`ParkingLot`]. All are finite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParkLimits {
+    /// How long a caller may take to answer one round. Then its call is cancelled.
+    pub question_timeout: Duration,
+    /// How often one call may ask. Later questions are refused.
+    pub rounds: u32,
+    /// Calls that one owner may have parked. Questions of more are refused.
+    pub per_owner: usize,
+    /// Calls that all owners may have parked.
+    pub in_all: usize,
+    /// Questions of one call that are open at the same time.
+    pub questions: usize,
+    /// How long questions are collected after the first, so that several travel together.
+    pub gathering: Duration,
+    /// How long the outcome of a round is kept for a caller that sends the same retry again.
+    pub outcomes: Duration,
+}
+
+impl Default for ParkLimits {
+    fn default() -> Self {
+        Self {
+            question_timeout: Duration::from_secs(600),
+            rounds: 16,
+            per_owner: 64,
+            in_all: 1024,
+            questions: 16,
+            gathering: Duration::from_millis(10),
+            outcomes: Duration::from_secs(60),
+        }
+    }
+}
+
+/// An upstream whose calls are parked while modern callers answer its questions.
+///
+/// Callers with a session pass through: they are asked while the call runs.
+///
+/// ```no_run
+/// use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
+///
+/// # fn example(client: bowline_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+/// let lot = ParkingLot::new(ParkLimits::default())?;
+/// let upstream = Parking::new(client.relay(), "git", lot);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Parking<U> {
+    upstream: U,
+    /// The configured name of the upstream, which states are bound to.
+    name: Arc<str>,
+    lot: Arc<ParkingLot>,
+}
+
+impl<U: Upstream> Parking<U> {
+    /// Parks the calls of an upstream. The name tells it apart from other upstreams of the same lot.
+    pub fn new(upstream: U, name: impl Into<Arc<str>>, lot: Arc<ParkingLot>) -> Self {
+        Self { upstream, name: name.into(), lot }
+    }
+
+    async fn answer(mut self, mut request: Request) -> Response {
+        let binding = Binding::of_request(&request).filter(|_| may_park(&request));
+        let Some(binding) = binding.map(|binding| binding.within(&self.name)) else {
+            return pass(&mut self.upstream, request).await;
+        };
+        let caller = CallerOfRound::of(&request.parts, binding, self.lot.clone());
+        let input = request.parts.input.take().map(|input| *input).unwrap_or_default();
+        let Some(sealed) = &input.state else {
+            return self.begin(request, caller).await;
+        };
+        match self.lot.read(sealed, &caller.binding)? {
+            State::Passed(state) => {
+                request.parts.input = Some(Box::new(Input { state, ..input }));
+                self.begin(request, caller).await
+            }
+            State::Parked { replica, id, round } => {
+                match self.lot.take(replica, id, round) {
+                    Taken::Parked(parked) => {
+                        let responses = &input.responses;
+                        Round::resume(*parked, caller, &request.parts.outbox, responses).await
+                    }
+                    Taken::Outcome(outcome) => outcome,
+                    Taken::Running => Err(ErrorObject::invalid_request(
+                        "the answers to this call have arrived already; await the first answer",
+                    )),
+                    Taken::Unknown => Err(bowline_server::seal::BadState.into()),
+                }
+            }
+        }
+    }
+
+    /// Makes a call, and drives it until it ends or asks.
+    async fn begin(mut self, mut request: Request, caller: CallerOfRound) -> Response {
+        let switch = Arc::new(Switch::new(request.parts.outbox, self.lot.limits().questions));
+        request.parts.outbox = Outbox::new(request.parts.exchange, switch.clone());
+        let call = pass(&mut self.upstream, request);
+        Round::first(call, switch, caller).await
+    }
+}
+
+/// Whether the questions of a call have to be kept: its caller has no session, and may answer them
+/// by another call.
+fn may_park(request: &Request) -> bool {
+    request.parts.revision.has_input_requests() && request.parts.method.may_ask()
+}
+
+/// Calls an upstream.
+fn pass<U: Upstream>(upstream: &mut U, request: Request) -> BoxFuture<'static, Response> {
+    let mut upstream = upstream.clone();
+    Box::pin(async move {
+        match std::future::poll_fn(|cx| upstream.poll_ready(cx)).await {
+            Ok(()) => match upstream.call(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            },
+            Err(never) => match never {},
+        }
+    })
+}
+
+impl<U: Upstream> Service<Request> for Parking<U> {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let parking = self.clone();
+        Box::pin(async move { Ok(parking.answer(request).await) })
+    }
+}
+
+impl<U: Upstream> Upstream for Parking<U> {
+    fn capabilities(&self) -> ServerCapabilities {
+        self.upstream.capabilities()
+    }
+
+    fn instructions(&self) -> Option<String> {
+        self.upstream.instructions()
+    }
+
+    fn needs_authorization(&self) -> Option<String> {
+        self.upstream.needs_authorization()
+    }
+}
