@@ -255,7 +255,9 @@ impl<'a, T> ClientCall<'a, T> {
             let (answer, watch) = first_answer(&link, &subject, request, how).await?;
             let tasks = match (answer.kind, tasks) {
                 (SuccessKind::Task, Some(tasks)) => tasks,
-                (SuccessKind::InputRequired, _) => return Err(Error::asks(&subject, answer.result)),
+                (SuccessKind::InputRequired, _) => {
+                    return Err(Error::asks(&subject, answer.result));
+                }
                 _ => return read(subject, &answer.result),
             };
             let task = read::created(&link, &subject, &answer.result)?;

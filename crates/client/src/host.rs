@@ -33,7 +33,7 @@ use crate::extension::Extensions;
 use crate::hook::Observer;
 use crate::log_level;
 use crate::question_tasks::{self, QuestionTasks};
-use crate::relay::ListeningSessions;
+use crate::relay::CallerSessions;
 use crate::root_list::{RootList, Roots};
 use crate::sample::Sampling;
 use crate::server_identity::ServerIdentity;
@@ -92,7 +92,7 @@ pub(crate) struct Application {
     task_hints: TaskHints,
     question_tasks: QuestionTasks,
     /// The sessions that relays of this client serve.
-    sessions: Arc<ListeningSessions>,
+    sessions: Arc<CallerSessions>,
     /// What authorizes requests, if anything does.
     #[cfg(feature = "http")]
     login: OnceLock<Arc<dyn Authorize>>,
@@ -136,7 +136,7 @@ impl Application {
     }
 
     /// The sessions that relays of this client serve.
-    pub(crate) fn sessions(&self) -> &Arc<ListeningSessions> {
+    pub(crate) fn sessions(&self) -> &Arc<CallerSessions> {
         &self.sessions
     }
 

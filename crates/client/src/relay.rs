@@ -30,8 +30,9 @@ use serde::de::DeserializeOwned;
 use tower_service::Service;
 
 pub(crate) use self::caller::Caller;
+use self::listen::ListeningSessions;
 use self::refusal::{not_offered, read};
-pub(crate) use self::sessions::ListeningSessions;
+pub(crate) use self::sessions::CallerSessions;
 use crate::call::{self, ClientCall};
 use crate::client::Client;
 
@@ -43,7 +44,7 @@ impl Client {
     /// server's questions and get its log messages, unless the client
     /// [passes them on](crate::ClientBuilder::passing_on) too.
     pub fn relay(&self) -> Relay {
-        Relay { client: self.clone() }
+        Relay { client: self.clone(), sessions: Arc::default() }
     }
 }
 
@@ -51,13 +52,14 @@ impl Client {
 #[derive(Clone, Debug)]
 pub struct Relay {
     client: Client,
+    sessions: Arc<ListeningSessions>,
 }
 
 impl Relay {
     /// Says that this relay serves one session and no other caller. The session then gets the
     /// questions that belong to no call, and the server hears when the roots of the session change.
     pub fn for_one_session(self) -> Self {
-        self.sessions().serve_one();
+        self.callers().serve_one();
         self
     }
 }
@@ -198,7 +200,7 @@ impl Relay {
         self.client.application.passes_on()
     }
 
-    fn sessions(&self) -> &Arc<ListeningSessions> {
+    fn callers(&self) -> &Arc<CallerSessions> {
         self.client.application.sessions()
     }
 
@@ -206,7 +208,7 @@ impl Relay {
     /// declares no roots to a server with a handshake, and a server without one asks each time.
     fn tell_of_roots(&self) {
         let is_heard = Method::RootsListChanged.is_from_client(self.client.revision());
-        if self.passes_on() && self.sessions().is_for_one() && is_heard {
+        if self.passes_on() && self.callers().is_for_one() && is_heard {
             self.client.link.notify(Method::RootsListChanged, Object::default());
         }
     }

@@ -14,6 +14,7 @@
 //! Between two modern ends nothing is parked. The server's state is sealed anew, because a server
 //! that knows only the gateway cannot bind it to the gateway's callers.
 
+mod limits;
 mod lot;
 mod round;
 mod state;
@@ -22,7 +23,6 @@ mod switch;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bowline_proto::request::{Input, Outbox, Request, Response};
 use bowline_proto::upstream::Upstream;
@@ -32,45 +32,12 @@ use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
+pub use self::limits::ParkLimits;
 pub use self::lot::ParkingLot;
 use self::lot::Taken;
 use self::round::{CallerOfRound, Round};
 use self::state::State;
 use self::switch::Switch;
-
-/// The limits of a [`ParkingLot`]. All are finite.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ParkLimits {
-    /// How long a caller may take to answer one round. Then its call is cancelled.
-    pub question_timeout: Duration,
-    /// How often one call may ask. Later questions are refused.
-    pub rounds: u32,
-    /// Calls that one owner may have parked. Questions of more are refused.
-    pub per_owner: usize,
-    /// Calls that all owners may have parked.
-    pub in_all: usize,
-    /// Questions of one call that are open at the same time.
-    pub questions: usize,
-    /// How long questions are collected after the first, so that several travel together.
-    pub gathering: Duration,
-    /// How long the outcome of a round is kept for a caller that sends the same retry again.
-    pub outcomes: Duration,
-}
-
-impl Default for ParkLimits {
-    fn default() -> Self {
-        Self {
-            question_timeout: Duration::from_secs(600),
-            rounds: 16,
-            per_owner: 64,
-            in_all: 1024,
-            questions: 16,
-            gathering: Duration::from_millis(10),
-            outcomes: Duration::from_secs(60),
-        }
-    }
-}
 
 /// An upstream whose calls are parked while modern callers answer its questions.
 ///
@@ -114,19 +81,17 @@ impl<U: Upstream> Parking<U> {
                 request.parts.input = Some(Box::new(Input { state, ..input }));
                 self.begin(request, caller).await
             }
-            State::Parked { replica, id, round } => {
-                match self.lot.take(replica, id, round) {
-                    Taken::Parked(parked) => {
-                        let responses = &input.responses;
-                        Round::resume(*parked, caller, &request.parts.outbox, responses).await
-                    }
-                    Taken::Outcome(outcome) => outcome,
-                    Taken::Running => Err(ErrorObject::invalid_request(
-                        "the answers to this call have arrived already; await the first answer",
-                    )),
-                    Taken::Unknown => Err(bowline_server::seal::BadState.into()),
+            State::Parked { replica, id, round } => match self.lot.take(replica, id, round) {
+                Taken::Parked(parked) => {
+                    let responses = &input.responses;
+                    Round::resume(*parked, caller, &request.parts.outbox, responses).await
                 }
-            }
+                Taken::Outcome(outcome) => outcome,
+                Taken::Running => Err(ErrorObject::invalid_request(
+                    "the answers to this call have arrived already; await the first answer",
+                )),
+                Taken::Unknown => Err(bowline_server::seal::BadState.into()),
+            },
         }
     }
 
@@ -187,3 +152,6 @@ impl<U: Upstream> Upstream for Parking<U> {
         self.upstream.needs_authorization()
     }
 }
+
+#[cfg(test)]
+mod tests;

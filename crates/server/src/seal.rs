@@ -147,12 +147,7 @@ impl Sealer {
     ///
     /// If it was forged, changed, sealed for another caller or another call, or has expired. The error
     /// is the same for all of these.
-    pub fn open(
-        &self,
-        text: &str,
-        binding: &Binding,
-        now: SystemTime,
-    ) -> Result<Opened, BadState> {
+    pub fn open(&self, text: &str, binding: &Binding, now: SystemTime) -> Result<Opened, BadState> {
         // Base64 makes four characters of three bytes.
         if text.len() / 4 > (HEAD + EXPIRY + MOST + TAG).div_ceil(3) {
             return Err(BadState);

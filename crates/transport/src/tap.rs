@@ -105,11 +105,9 @@ where
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.inner.read().await?;
         if let Some(
-            Unit::Text(text)
-            | Unit::Within(_, text)
-            | Unit::Read(text, _)
-            | Unit::TooLong(text),
-        ) = &unit {
+            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) | Unit::TooLong(text),
+        ) = &unit
+        {
             (self.show)(TapDirection::Received, text);
         }
         Ok(unit)

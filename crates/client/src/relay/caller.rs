@@ -69,8 +69,8 @@ impl Caller {
             false => Asker::Call,
         };
         let mut caller = OnBehalf::new(passed_on(&self.client.capabilities), asker);
-        let is_modern = |revision: Revision| revision.has_input_requests();
-        caller.passes_on = is_modern(self.revision) && is_modern(link.profile().revision);
+        let upstream = link.profile().revision;
+        caller.passes_on = self.revision.has_input_requests() && upstream.has_input_requests();
         request.on_behalf = Some(Box::new(caller));
         request.log_level = self.log_level;
     }

@@ -5,25 +5,32 @@
 //! is handed to the call that listens on behalf of the session and ends with it.
 
 use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{self, Outgoing, Request, Response, Success};
+use bowline_proto::request::{self, ClientProfile as Caller, Outgoing, Request, Response, Success};
+use bowline_proto::sync::lock;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Relay;
 use super::refusal::{self, read};
-use super::sessions::{MOST, SessionGuard};
+use super::sessions::CallerSessions;
 use crate::error::Result;
 use crate::subscribe::{Change, Changes};
+
+/// The most resources that one session may subscribe to. Resources that it unsubscribed from count
+/// too, since the relay does not see `resources/unsubscribe`.
+const MOST: usize = 1024;
 
 impl Relay {
     pub(super) async fn listen(&self, request: Request) -> Response {
         let wished = read::<ListenParams>(&request)?.notifications;
         let filter = wished.honoured_by(self.client.capabilities());
-        let (session, followed) = SessionGuard::open(self.sessions(), &request.parts);
+        let (session, followed) = SessionGuard::open(&self.sessions, &request.parts.client);
+        let told = CallerSessions::open(self.client.application.sessions(), &request.parts);
         let mut listening = Listening { streams: Vec::new(), followed };
         let mut honoured = SubscriptionFilter::new();
         if !filter.is_empty() {
@@ -40,14 +47,14 @@ impl Relay {
                 Err(error) => return Err(refusal::of(&error, &request)),
             };
         }
-        drop(session);
+        drop((session, told));
         Ok(Success::empty())
     }
 
     /// Subscribes to a resource on behalf of a session.
     pub(super) async fn follow(&self, request: Request) -> Response {
         let uri = read::<SubscribeParams>(&request)?.uri;
-        let session = self.sessions().find(&request.parts.client);
+        let session = self.sessions.find(&request.parts.client);
         let Some(session) = session else { return Ok(Success::empty()) };
         if !session.may_follow() {
             let message = format!("this session has followed {MOST} resources; begin another one");
@@ -61,6 +68,63 @@ impl Relay {
         // Fails if the session has ended; then the subscription is dropped.
         let _ = session.changes.send(changes);
         Ok(Success::empty())
+    }
+}
+
+/// The callers that listen now.
+#[derive(Debug, Default)]
+pub(super) struct ListeningSessions(Mutex<Vec<ListeningSession>>);
+
+#[derive(Clone, Debug)]
+struct ListeningSession {
+    /// All calls of a session share this allocation, so its address identifies the session.
+    caller: Arc<Caller>,
+    changes: UnboundedSender<Changes>,
+    count: Arc<Mutex<usize>>,
+}
+
+impl ListeningSession {
+    fn may_follow(&self) -> bool {
+        let mut count = lock(&self.count);
+        *count += 1;
+        *count <= MOST
+    }
+}
+
+impl ListeningSessions {
+    fn find(&self, caller: &Arc<Caller>) -> Option<ListeningSession> {
+        self.lock().iter().find(|entry| Arc::ptr_eq(&entry.caller, caller)).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<ListeningSession>> {
+        lock(&self.0)
+    }
+}
+
+/// Keeps a caller in [`ListeningSessions`]; dropping it removes the caller.
+struct SessionGuard {
+    sessions: Arc<ListeningSessions>,
+    caller: Arc<Caller>,
+}
+
+impl SessionGuard {
+    fn open(
+        sessions: &Arc<ListeningSessions>,
+        caller: &Arc<Caller>,
+    ) -> (Self, UnboundedReceiver<Changes>) {
+        let (changes, followed) = unbounded_channel();
+        sessions.lock().push(ListeningSession {
+            caller: caller.clone(),
+            changes,
+            count: Arc::default(),
+        });
+        (Self { sessions: sessions.clone(), caller: caller.clone() }, followed)
+    }
+}
+
+impl Drop for SessionGuard {
+    fn drop(&mut self) {
+        self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.caller, &self.caller));
     }
 }
 

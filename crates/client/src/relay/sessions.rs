@@ -13,42 +13,36 @@ use bowline_transport::connect::QuestionAnswer;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::caller;
-use crate::subscribe::Changes;
 
-/// The most resources that one session may subscribe to. Resources that it unsubscribed from count
-/// too, since the relay does not see `resources/unsubscribe`.
-pub(super) const MOST: usize = 1024;
-
-/// The callers that listen now.
+/// The sessions of callers that listen now.
 #[derive(Debug, Default)]
-pub(crate) struct ListeningSessions {
-    listening: Mutex<Vec<ListeningSession>>,
+pub(crate) struct CallerSessions {
+    open: Mutex<Vec<CallerSession>>,
     /// Whether the relay serves one session and no other caller.
     is_for_one: AtomicBool,
 }
 
+/// A session of a caller. All calls of a session share the allocation of the profile, so its address
+/// identifies the session.
 #[derive(Clone, Debug)]
-pub(super) struct ListeningSession {
-    /// All calls of a session share this allocation, so its address identifies the session.
-    caller: Arc<ClientProfile>,
-    /// Of the call that listens on behalf of the session; `None` for a caller without a session.
-    outbox: Option<Outbox>,
-    pub(super) changes: UnboundedSender<Changes>,
-    count: Arc<Mutex<usize>>,
+struct CallerSession {
+    client: Arc<ClientProfile>,
+    /// Of the call that listens on behalf of the session.
+    outbox: Outbox,
 }
 
-impl ListeningSession {
-    pub(super) fn may_follow(&self) -> bool {
-        let mut count = lock(&self.count);
-        *count += 1;
-        *count <= MOST
+impl CallerSessions {
+    /// Adds the session on whose behalf a call listens. Dropping the guard removes it. Callers
+    /// without a session get only what belongs to their calls (LOG-20).
+    pub(super) fn open(sessions: &Arc<Self>, parts: &Parts) -> Option<impl Drop + use<>> {
+        parts.extensions.get::<EveryResource>()?;
+        let session = CallerSession { client: parts.client.clone(), outbox: parts.outbox.clone() };
+        sessions.lock().push(session);
+        Some(SessionGuard { sessions: sessions.clone(), client: parts.client.clone() })
     }
-}
 
-impl ListeningSessions {
     /// Notes that the relay serves one session and no other caller.
     pub(super) fn serve_one(&self) {
         self.is_for_one.store(true, Ordering::Relaxed);
@@ -62,16 +56,14 @@ impl ListeningSessions {
     /// Puts a question that belongs to no call to the only session, or refuses it.
     pub(crate) fn ask(&self, question: InputRequest) -> QuestionAnswer {
         let only = match &self.lock()[..] {
-            [ListeningSession { caller, outbox: Some(outbox), .. }] if self.is_for_one() => {
-                Some((outbox.clone(), caller.clone()))
-            }
+            [session] if self.is_for_one() => Some(session.clone()),
             _ => None,
         };
         match only {
-            Some((outbox, caller)) => Box::pin(caller::ask(outbox, caller, question)),
+            Some(session) => Box::pin(caller::ask(session.outbox, session.client, question)),
             None => {
-                let message = "the question belongs to no call, and several clients are behind \
-                               this one; ask while you serve a call";
+                let message = "the question belongs to no call of one client; ask it while you \
+                               serve a call, and on the stream of that call";
                 Box::pin(ready(Err(ErrorObject::internal(message))))
             }
         }
@@ -80,45 +72,26 @@ impl ListeningSessions {
     /// Passes a log message that belongs to no call to all sessions. Each gets only the levels that
     /// it asked for.
     pub(crate) fn log(&self, message: &LogMessageParams) {
-        let outboxes = self.lock().iter().filter_map(|session| session.outbox.clone()).collect();
-        let outboxes: Vec<_> = outboxes;
-        for outbox in outboxes {
+        let sessions = self.lock().clone();
+        for session in sessions {
             // Log messages may be lost if the caller is slow.
-            let _ = outbox.emit(Outgoing::Log(message.clone()));
+            let _ = session.outbox.emit(Outgoing::Log(message.clone()));
         }
     }
 
-    pub(super) fn find(&self, caller: &Arc<ClientProfile>) -> Option<ListeningSession> {
-        self.lock().iter().find(|entry| Arc::ptr_eq(&entry.caller, caller)).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<ListeningSession>> {
-        lock(&self.listening)
+    fn lock(&self) -> MutexGuard<'_, Vec<CallerSession>> {
+        lock(&self.open)
     }
 }
 
-/// Keeps a caller in [`ListeningSessions`]; dropping it removes the caller.
-pub(super) struct SessionGuard {
-    sessions: Arc<ListeningSessions>,
-    caller: Arc<ClientProfile>,
-}
-
-impl SessionGuard {
-    pub(super) fn open(
-        sessions: &Arc<ListeningSessions>,
-        parts: &Parts,
-    ) -> (Self, UnboundedReceiver<Changes>) {
-        let (changes, followed) = unbounded_channel();
-        let (caller, count) = (parts.client.clone(), Arc::default());
-        let is_session = parts.extensions.get::<EveryResource>().is_some();
-        let outbox = is_session.then(|| parts.outbox.clone());
-        sessions.lock().push(ListeningSession { caller, outbox, changes, count });
-        (Self { sessions: sessions.clone(), caller: parts.client.clone() }, followed)
-    }
+/// Keeps a session in [`CallerSessions`].
+struct SessionGuard {
+    sessions: Arc<CallerSessions>,
+    client: Arc<ClientProfile>,
 }
 
 impl Drop for SessionGuard {
     fn drop(&mut self) {
-        self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.caller, &self.caller));
+        self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.client, &self.client));
     }
 }

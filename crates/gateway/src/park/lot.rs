@@ -15,7 +15,7 @@ use bowline_types::read::{read, text};
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use super::ParkLimits;
+use super::limits::ParkLimits;
 use super::state::{ParkId, State};
 use super::switch::Switch;
 

@@ -5,9 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{
-    Outbox, Owner, Parts, QuestionError, Response, Success, SuccessKind,
-};
+use bowline_proto::request::{Outbox, Owner, Parts, QuestionError, Response, Success, SuccessKind};
 use bowline_server::seal::Binding;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::{InputRequired, InputResponses};
@@ -94,7 +92,11 @@ impl Round {
         poll_fn(|cx| self.poll(&mut gathering, cx)).await
     }
 
-    fn poll(&mut self, gathering: &mut Option<Pin<Box<Sleep>>>, cx: &mut Context<'_>) -> Poll<Step> {
+    fn poll(
+        &mut self,
+        gathering: &mut Option<Pin<Box<Sleep>>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Step> {
         if let Poll::Ready(response) = self.call.as_mut().poll(cx) {
             return Poll::Ready(Step::Ended(response));
         }
@@ -142,8 +144,7 @@ impl Round {
             }
             Err(parked) => {
                 let Parked { call, switch, .. } = *parked;
-                Err(Self { call, switch, number, place, caller }
-                    .refuse(&QuestionError::TooMany))
+                Err(Self { call, switch, number, place, caller }.refuse(&QuestionError::TooMany))
             }
         }
     }

@@ -6,9 +6,7 @@
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-use bowline_proto::request::{
-    ExchangeId, Outbox, Outgoing, OutgoingQuestion, QuestionError, Sink,
-};
+use bowline_proto::request::{ExchangeId, Outbox, Outgoing, OutgoingQuestion, QuestionError, Sink};
 use bowline_proto::sync::lock;
 use bowline_types::input::{InputRequests, InputResponses};
 
@@ -118,7 +116,8 @@ impl Sink for Switch {
         match outgoing {
             Outgoing::Ask(question) => self.ask(question),
             Outgoing::Withdraw(ticket) => {
-                let withdrawn = |question: &OutgoingQuestion| question.reply.ticket() == Some(&ticket);
+                let withdrawn =
+                    |question: &OutgoingQuestion| question.reply.ticket() == Some(&ticket);
                 let mut questions = self.lock();
                 let place = questions.open.iter().position(|(_, question)| withdrawn(question));
                 let removed = place.map(|place| questions.open.remove(place));

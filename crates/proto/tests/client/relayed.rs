@@ -81,7 +81,7 @@ fn a_question_without_a_stream_belongs_to_the_only_asker() {
     let mut client = relaying(LEGACY);
     client.relay(1, Asker::Session(1));
     client.relay(2, Asker::Session(1));
-    // A call of the client itself answers for nobody.
+    // A call of the client itself is no asker.
     client.call(3);
     client.hear(question(7));
     assert_eq!(client.asking(), Some(2));

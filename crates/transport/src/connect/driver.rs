@@ -20,7 +20,9 @@ use bowline_proto::request::ExchangeId;
 use bowline_proto::sync::{Panicked, poll_once};
 use bowline_proto::table::hash::CountedKeys;
 use bowline_proto::transmit::Transmit;
+use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -303,25 +305,8 @@ impl Driver {
                     None => self.host.changed(change),
                 }
             }
-            ClientEvent::Log(number, message) => {
-                let unheard = match number.and_then(|number| self.observer(number)) {
-                    Some(observer) => observer.log(message),
-                    None => Err(message),
-                };
-                if let Err(message) = unheard {
-                    self.host.log(message);
-                }
-            }
-            ClientEvent::Ask(ask, number, question) => {
-                let taken = match number.and_then(|number| self.observer(number)) {
-                    Some(observer) => observer.ask(*question),
-                    None => Err(*question),
-                };
-                let answer = taken.unwrap_or_else(|question| self.host.answer(question));
-                if let Some(answer) = self.answers.start(ask, answer) {
-                    self.answer(ask, answer);
-                }
-            }
+            ClientEvent::Log(number, message) => self.log(number, message),
+            ClientEvent::Ask(ask, number, question) => self.ask(ask, number, *question),
             ClientEvent::AskAboutTask(ask, request) => {
                 let answer = self.host.answer_about_task(request);
                 if let Some(answer) = self.answers.start(ask, answer) {
@@ -336,6 +321,29 @@ impl Driver {
             ClientEvent::Odd(what) => self.host.odd(&what),
         }
         true
+    }
+
+    /// Passes a log message to the observer of its call, or to the host.
+    fn log(&mut self, number: Option<ExchangeId>, message: LogMessageParams) {
+        let unheard = match number.and_then(|number| self.observer(number)) {
+            Some(observer) => observer.log(message),
+            None => Err(message),
+        };
+        if let Err(message) = unheard {
+            self.host.log(message);
+        }
+    }
+
+    /// Puts a question to the observer of its call, or to the host.
+    fn ask(&mut self, ask: AskId, number: Option<ExchangeId>, question: InputRequest) {
+        let taken = match number.and_then(|number| self.observer(number)) {
+            Some(observer) => observer.ask(question),
+            None => Err(question),
+        };
+        let answer = taken.unwrap_or_else(|question| self.host.answer(question));
+        if let Some(answer) = self.answers.start(ask, answer) {
+            self.answer(ask, answer);
+        }
     }
 
     /// Whether client and server have agreed, so that links exist.

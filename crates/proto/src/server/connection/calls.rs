@@ -15,8 +15,7 @@ use super::super::exchange::{Attached, CallOrigin, Exchange};
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
 use crate::request::{
-    Access, ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Response,
-    TaskNotification,
+    Access, ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Response, TaskNotification,
 };
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{legacy, splice};
