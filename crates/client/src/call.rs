@@ -312,7 +312,7 @@ pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
 
 /// Params as they are sent; they serialize to an object.
 pub(crate) fn object(params: &impl Serialize) -> Object {
-    Object::new(RawJson::from_value(params).unwrap_or_default()).unwrap_or_default()
+    Object::of(params).unwrap_or_default()
 }
 
 /// Reads a result as the type of its method.

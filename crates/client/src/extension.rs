@@ -6,7 +6,6 @@ use bowline_types::capability::{ClientCapabilities, DeclaredExtensions};
 use bowline_types::json::{Object, RawJson};
 use bowline_types::method::{CustomMethod, MessageKind, Method};
 use bowline_types::read::ReadError;
-use bowline_types::text::excerpt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -62,7 +61,7 @@ impl ClientExtension {
     /// they are `{}`.
     #[must_use]
     pub fn settings<T: Serialize + ?Sized>(mut self, settings: &T) -> Self {
-        match object(settings) {
+        match Object::of(settings) {
             Ok(settings) => self.settings = settings,
             Err(reason) => self.note(format!("its settings {reason}")),
         }
@@ -192,16 +191,5 @@ impl Extensions {
             self.problem.get_or_insert((identifier.clone(), problem));
         }
         self.list.push(extension);
-    }
-}
-
-/// A value as a JSON object; nothing is an empty one.
-pub(crate) fn object<T: Serialize + ?Sized>(value: &T) -> Result<Object, String> {
-    let json = RawJson::from_value(value)
-        .map_err(|error| format!("cannot be written as JSON: {error}"))?;
-    match json.as_str() {
-        "null" => Ok(Object::default()),
-        _ => Object::new(json)
-            .map_err(|json| format!("are no JSON object, but `{}`", excerpt(json.as_str()))),
     }
 }

@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use crate::call::{self, ClientCall};
 use crate::client::Client;
 use crate::error::{Error, Result};
-use crate::extension::object;
 
 /// An extension of a server that a client is connected to; made by [`Client::extension`].
 #[derive(Clone, Debug)]
@@ -114,7 +113,7 @@ impl ServerExtension {
             let missing = format!("the extension `{}`", self.identifier);
             return Err(Error::call(name, CallError::NotOffered { method, missing }));
         }
-        let params = object(params)
+        let params = Object::of(params)
             .map_err(|reason| Error::input(name, format_args!("the params {reason}")))?;
         Ok((method, params))
     }

@@ -148,19 +148,11 @@ fn as_task(request: &mut CallRequest) {
     }
 }
 
-/// The arguments of a tool.
+/// The arguments of a tool. They are sent even if empty, because many servers refuse a call without
+/// them.
 fn object(tool: &str, arguments: &impl Serialize) -> Result<Object> {
-    let arguments = RawJson::from_value(arguments).map_err(|error| {
-        Error::input(tool, format_args!("the arguments cannot be written as JSON: {error}"))
-    })?;
-    // `arguments` is sent even if empty, because many servers refuse a call without it.
-    match arguments.as_str() {
-        "null" => Ok(Object::default()),
-        _ => Object::new(arguments).map_err(|json| {
-            let shown: String = json.as_str().chars().take(40).collect();
-            let example = r#"json!({"name": …})"#;
-            let reason = "the arguments of a tool are an object";
-            Error::input(tool, format_args!("{reason}, for example `{example}`, not `{shown}`"))
-        }),
-    }
+    let example = r#"json!({"name": …})"#;
+    let reason = format!("the arguments of a tool are an object, for example `{example}`");
+    Object::of(arguments)
+        .map_err(|problem| Error::input(tool, format_args!("{reason}; these {problem}")))
 }

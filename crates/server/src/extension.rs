@@ -22,7 +22,6 @@ use tower_layer::Layer;
 use crate::error::BoxError;
 use crate::feature::scope::ScopeRules;
 use crate::handler::Handler;
-use crate::json_object::object;
 use crate::layer::{ErasedService, Fault, Request, Response};
 use crate::respond::{IntoMethodResult, IntoNothing};
 use crate::server::BuildError;
@@ -108,7 +107,7 @@ impl Extension {
     /// they are `{}`.
     #[must_use]
     pub fn settings<T: Serialize + ?Sized>(mut self, settings: &T) -> Self {
-        match object(settings) {
+        match Object::of(settings) {
             Ok(settings) => self.settings = settings,
             Err(reason) => self.note(format!("has settings that {reason}")),
         }

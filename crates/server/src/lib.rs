@@ -65,7 +65,6 @@
 //! * `schema`: Rust types as the schemas that clients see.
 //! * `tool_validator`: checks arguments and results of a tool against its schemas.
 //! * `text_arguments`: arguments that are strings, read as the types of parameters.
-//! * `json_object`: values of a program that have to be JSON objects.
 //! * `uri`: checks URIs of resources.
 //! * `states`: the values that a server was given with `.state(..)`.
 //! * `seal`: encrypts the state that a client keeps between rounds.
@@ -102,7 +101,6 @@ mod skills;
 mod task;
 mod tool_response;
 
-mod json_object;
 #[cfg(feature = "tracing")]
 mod polled;
 mod schema;

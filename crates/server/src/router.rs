@@ -31,7 +31,7 @@ use crate::layer::always_ready;
 use crate::registry::Registry;
 use crate::shared::ServerShared;
 use crate::task::may_list;
-use crate::task::settings::Caller;
+use crate::task::server_tasks::RecordedCallRunner;
 
 mod caching;
 mod complete;
@@ -78,7 +78,7 @@ impl Router {
     }
 
     /// Serves calls of stored tasks again, as long as the server is there.
-    pub(crate) fn recaller(&self) -> Caller {
+    pub(crate) fn recaller(&self) -> RecordedCallRunner {
         let server = Arc::downgrade(&self.0);
         Box::new(move |request| Some(Box::pin(Self(server.upgrade()?).route(request))))
     }

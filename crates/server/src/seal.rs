@@ -10,12 +10,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Request;
 use bowline_types::error::ErrorObject;
+use bowline_types::time::{millis, since_1970};
 use chacha20_poly1305::{ChaCha20Poly1305, Key, Nonce};
 
 mod binding;
@@ -128,7 +129,7 @@ impl Sealer {
         let (id, key) = self.keys.first().ok_or(SealError::NoKey)?;
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(SealError::NoRandomness)?;
-        let expiry = millis(now).saturating_add(millis(UNIX_EPOCH + self.lifetime));
+        let expiry = since_1970(now).saturating_add(millis(self.lifetime));
         let mut secret = expiry.to_be_bytes().to_vec();
         secret.extend(plain);
         let tag = key.cipher(nonce).encrypt(&mut secret, Some(&binding.with_head(VERSION, *id)));
@@ -166,7 +167,7 @@ impl Sealer {
         key.cipher(*nonce).decrypt(&mut plain, *tag, Some(&bound)).map_err(|_| BadState)?;
         let (expiry, plain) = plain.split_first_chunk::<EXPIRY>().ok_or(BadState)?;
         let expiry = u64::from_be_bytes(*expiry);
-        if millis(now) >= expiry {
+        if since_1970(now) >= expiry {
             return Err(BadState);
         }
         Ok(Opened { plain: plain.to_vec(), seal: Seal { nonce: *nonce, expiry } })
@@ -194,7 +195,7 @@ pub struct Seal {
 impl Seal {
     /// Whether the state does not open any more.
     pub fn is_expired(self, now: SystemTime) -> bool {
-        millis(now) >= self.expiry
+        since_1970(now) >= self.expiry
     }
 }
 
@@ -210,11 +211,6 @@ impl Opener {
         let opened = sealer.open(state, &Binding::of_request(request)?, now);
         opened.ok().map(|opened| opened.seal)
     }
-}
-
-fn millis(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// State that cannot be opened: forged, expired, or sealed for another call.

@@ -29,7 +29,7 @@ use crate::service::Service;
 use crate::shared::ServerShared;
 use crate::states::States;
 use crate::task::TaskLimits;
-use crate::task::settings::TaskSettings;
+use crate::task::server_tasks::ServerTasks;
 
 mod build;
 mod extensions;
@@ -300,7 +300,7 @@ impl Inner {
             states: self.states.clone(),
             sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),
             limits: self.limits.clone(),
-            tasks: TaskSettings::new(self.task_limits.clone(), self.store.clone()),
+            tasks: ServerTasks::new(self.task_limits.clone(), self.store.clone()),
             is_private: self.caching.general.scope == CacheScope::Private
                 || self.filter.is_limited(),
             handles: self.handles(),
@@ -316,7 +316,7 @@ impl Inner {
             extensions,
         };
         let router = Router::new(self.registry.clone(), shared.clone(), profile);
-        _ = shared.tasks.caller.set(router.recaller());
+        _ = shared.tasks.recorded_call_runner.set(router.recaller());
         let innermost = || ErasedService::new(router.clone(), Fault::Server);
         let wrapped = || self.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
         let layered = (!self.layers.is_empty()).then(wrapped);

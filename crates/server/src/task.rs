@@ -5,10 +5,10 @@
 //! it. So the layers, the checks and the errors of a tool are the same as in a plain call, and a
 //! handler cannot tell the difference.
 //!
-//! * `offer`: which tools run as tasks, and [`TaskLimits`].
+//! * `offer`: which tools run as tasks.
 //! * `start`: decides whether a call becomes a task, and creates it.
 //! * `ask_first`: asks what a tool wants to know before the task begins (2026-07-28).
-//! * `run`: drives the call, and records how it ends; `listening`: hears of changes of the record.
+//! * `run`: drives the call, and records how it ends; `listening`: waits for changes of the record.
 //! * `lease`: shows other processes that this one has not stopped; `abandoned` and `sweep`: end or
 //!   repeat the tasks of processes that have.
 //! * `inside`: makes the request that a task runs, and `sink` takes its messages; `origin` sends
@@ -19,8 +19,7 @@
 //! * `record`: what is stored of a task; `records`: reads and changes it; `recorded_call`: the call,
 //!   to be run again.
 //! * `pauses`: how long to wait for a store that fails.
-//! * `settings`: where tasks are stored, and their limits.
-//! * `time`: times as the protocol writes them.
+//! * `server_tasks`: what a server needs beside the records; `limits`: [`TaskLimits`].
 
 mod abandoned;
 mod ask_first;
@@ -28,6 +27,7 @@ mod follow;
 mod inside;
 mod lease;
 mod legacy;
+mod limits;
 mod listening;
 mod modern;
 mod offer;
@@ -38,13 +38,12 @@ mod recorded_call;
 mod records;
 mod run;
 mod serve;
-pub(crate) mod settings;
+pub(crate) mod server_tasks;
 mod sink;
 mod start;
 mod sweep;
-mod time;
 
 pub use bowline_types::tool::TaskSupport;
 pub(crate) use legacy::may_list;
+pub use limits::TaskLimits;
 pub(crate) use modern::{declares_tasks, missing_extension};
-pub use settings::TaskLimits;

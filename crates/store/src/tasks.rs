@@ -125,7 +125,8 @@ impl TaskStore {
         ttl: Duration,
         now: SystemTime,
     ) -> Result<bool> {
-        let value = with_head(&record, now.checked_add(ttl).unwrap_or(now));
+        let last = UNIX_EPOCH + Duration::from_millis(u64::MAX);
+        let value = with_head(&record, now.checked_add(ttl).unwrap_or(last));
         let written = self.backend.put(&task.record(), value, ttl, Expect::Absent).await?;
         Ok(matches!(written, Written::Yes(_)))
     }
@@ -142,6 +143,9 @@ impl TaskStore {
     /// Changes a record. `change` gets the current record, and returns the new one, or `None` to
     /// leave it, and a value for the caller. It runs again if another server changed the record in
     /// between. Announces the change if there is one. Returns `None` if there is no record.
+    ///
+    /// A change that was stored succeeds, although its announcement may fail. So a reader that must
+    /// not miss a change reads the record from time to time.
     ///
     /// The record expires when it would have without the change.
     ///
@@ -162,21 +166,22 @@ impl TaskStore {
             let (text, expect) =
                 (with_head(&record, stored.expires), Expect::Version(stored.version));
             if let Written::Yes(_) = self.backend.put(&task.record(), text, left, expect).await? {
-                self.announce(task).await?;
+                self.announce(task).await;
                 return Ok(Some(value));
             }
         }
         Err(Error::new("the record of a task changes too often"))
     }
 
-    /// Removes a record, and announces it. Returns whether there was one.
+    /// Removes a record, and announces that. The announcement may fail, as in
+    /// [`change`](Self::change). Returns whether there was one.
     ///
     /// # Errors
     ///
     /// If the backend fails.
     pub async fn delete(&self, task: &TaskName) -> Result<bool> {
         let was_there = self.backend.delete(&task.record()).await?;
-        self.announce(task).await?;
+        self.announce(task).await;
         Ok(was_there)
     }
 
@@ -204,8 +209,10 @@ impl TaskStore {
         Ok(TaskWatch { news: self.backend.listen(&task.topic()).await? })
     }
 
-    async fn announce(&self, task: &TaskName) -> Result<()> {
-        self.backend.publish(&task.topic(), Bytes::new()).await
+    /// Announces a change. It is stored already, so the caller must not take a failure for one of
+    /// the change.
+    async fn announce(&self, task: &TaskName) {
+        _ = self.backend.publish(&task.topic(), Bytes::new()).await;
     }
 
     async fn read(&self, task: &TaskName, now: SystemTime) -> Result<Option<Stored>> {

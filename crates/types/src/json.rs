@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::read::{ReadError, read_owned};
+use crate::text::excerpt;
 
 /// Any JSON value, kept as its text.
 ///
@@ -204,6 +205,30 @@ macro_rules! object {
 object! {
     /// A JSON object whose members this library does not read: settings, arguments, metadata.
     Object
+}
+
+impl Object {
+    /// A value as an object. A value without anything in it, such as `()`, is the empty object.
+    ///
+    /// ```
+    /// use bowline_types::json::Object;
+    ///
+    /// assert_eq!(Object::of(&()).unwrap(), Object::default());
+    /// assert_eq!(Object::of(&[1]).unwrap_err(), "are no JSON object, but `[1]`");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Says why it cannot be one, as the end of a sentence about settings or params.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, String> {
+        let json = RawJson::from_value(value)
+            .map_err(|error| format!("cannot be written as JSON: {error}"))?;
+        match json.as_str() {
+            "null" => Ok(Self::default()),
+            _ => Self::new(json)
+                .map_err(|json| format!("are no JSON object, but `{}`", excerpt(json.as_str()))),
+        }
+    }
 }
 
 object! {

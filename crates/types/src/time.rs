@@ -1,5 +1,17 @@
 //! Times as the protocol writes them.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A duration in milliseconds. One that does not fit counts as the longest.
+pub fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A time in milliseconds since 1970. A time before that counts as 1970.
+pub fn since_1970(time: SystemTime) -> u64 {
+    millis(time.duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
 /// A time, in milliseconds since 1970, in ISO 8601, such as `2026-07-28T12:00:00.250Z`.
 pub fn iso(millis: u64) -> String {
     let (seconds, millis) = (millis / 1000, millis % 1000);

@@ -6,6 +6,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bowline_types::read::read;
+use bowline_types::time::{millis, since_1970};
 use serde::{Deserialize, Serialize};
 
 use super::discover::AuthServer;
@@ -158,8 +159,8 @@ impl Record {
         let tokens = self.tokens.as_ref().map(|tokens| WrittenTokens {
             access: tokens.access.expose(),
             kind: tokens.kind,
-            issued: milliseconds(tokens.issued.duration_since(UNIX_EPOCH).unwrap_or_default()),
-            life: tokens.life.map(milliseconds),
+            issued: since_1970(tokens.issued),
+            life: tokens.life.map(millis),
             refresh: tokens.refresh.as_ref().map(|token| token.expose().as_str()),
             scopes: tokens.scopes.to_string(),
             key: tokens.key.as_ref().map(|key| to_base64(key.stored().expose())),
@@ -205,10 +206,6 @@ fn tokens(read: ReadTokens) -> Result<Tokens, Error> {
         scopes: Scopes::parse(&read.scopes)?,
         key: key.map(|key| DpopKey::load(Secret::new(key))).transpose()?,
     })
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

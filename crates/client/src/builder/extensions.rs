@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::ClientBuilder;
-use crate::extension::{ClientExtension, object};
+use crate::extension::ClientExtension;
+use bowline_types::json::Object;
 
 impl<S> ClientBuilder<S> {
     /// Supports an extension: declares it, and takes its notifications. Its methods are called with
@@ -19,7 +20,7 @@ impl<S> ClientBuilder<S> {
     /// Declares an experimental capability: a name of your own, with settings that serialize as a
     /// JSON object. [`extension`](Self::extension) is the way with rules and methods.
     pub fn experimental<T: Serialize + ?Sized>(mut self, name: &str, settings: &T) -> Self {
-        self.handlers.extensions.add_experimental(name, object(settings));
+        self.handlers.extensions.add_experimental(name, Object::of(settings));
         self
     }
 }

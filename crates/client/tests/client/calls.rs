@@ -38,7 +38,7 @@ async fn arguments_that_are_not_an_object_are_not_sent() {
     let (client, mut peer) = modern(builder()).await;
     let error = client.call("find", [1, 2]).await.unwrap_err();
     let expected = "calling `find`: it was not sent: the arguments of a tool are an object, \
-                    for example `json!({\"name\": …})`, not `[1,2]`";
+                    for example `json!({\"name\": …})`; these are no JSON object, but `[1,2]`";
     assert_eq!(error.to_string(), expected);
     assert!(!error.may_retry());
     peer.gets_nothing().await;

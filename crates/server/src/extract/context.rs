@@ -6,6 +6,7 @@ use bowline_proto::request::{Access, ExtensionNotification, Outgoing, Owner};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::code;
 use bowline_types::implementation::Implementation;
+use bowline_types::json::Object;
 use bowline_types::meta::key;
 use bowline_types::method::{CustomMethod, MessageKind};
 use bowline_types::revision::Revision;
@@ -17,7 +18,6 @@ use serde::de::DeserializeOwned;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
-use crate::json_object::object;
 
 /// The caller, the revision, and everything that the request holds beside the arguments. Cheap to
 /// clone.
@@ -159,8 +159,8 @@ impl Context {
         params: &T,
     ) -> Result<()> {
         let unfit = |reason: String| Error::rpc(code::INTERNAL_ERROR, reason);
-        let params =
-            object(params).map_err(|reason| unfit(format!("`{name}` has params that {reason}")))?;
+        let params = Object::of(params)
+            .map_err(|reason| unfit(format!("`{name}` has params that {reason}")))?;
         let method = CustomMethod::register(name, MessageKind::Notification)
             .map_err(|error| unfit(error.to_string()))?;
         if self.capabilities().supports_extension(extension) {

@@ -1,5 +1,7 @@
 //! What opens, what does not, and that the cipher is the one it claims to be.
 
+use std::time::UNIX_EPOCH;
+
 use bowline_proto::request::Owner;
 use bowline_types::method::Method;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};

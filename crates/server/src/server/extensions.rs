@@ -1,10 +1,10 @@
 //! Builder methods for extensions and experimental capabilities.
 
+use bowline_types::json::Object;
 use serde::Serialize;
 
 use super::{BuildError, Server};
 use crate::extension::Extension;
-use crate::json_object::object;
 
 impl Server {
     /// Supports an extension: declares it, and serves its methods for clients that declare it too.
@@ -34,7 +34,7 @@ impl Server {
     /// ```
     #[must_use]
     pub fn experimental<T: Serialize + ?Sized>(self, name: &str, settings: &T) -> Self {
-        let settings = object(settings).map_err(|reason| {
+        let settings = Object::of(settings).map_err(|reason| {
             BuildError::new(format!("experimental capability `{name}` has settings that {reason}"))
         });
         self.edit(|inner| match settings {

@@ -4,7 +4,6 @@
 //! stopped. So of several that find it, one acts. If a server only seemed to have stopped, its run
 //! finds another server's name in the record, and ends.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -15,11 +14,11 @@ use bowline_types::error::ErrorObject;
 use tokio::time::Instant;
 
 use super::inside::inside;
+use super::lease::Entrance;
 use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
 use super::records::{self, RecordError};
 use super::run::TaskRun;
-use super::sink::TaskSink;
 use crate::layer::{CallHead, ResultSizeLimit};
 use crate::shared::ServerShared;
 
@@ -42,7 +41,8 @@ pub(super) async fn read(
     records::read(store, name).await
 }
 
-/// Ends an abandoned task, or runs it again if its call may run twice.
+/// Ends an abandoned task, or runs it again if its call may run twice. Returns `false` if the task
+/// is still abandoned, because this server runs as many tasks as it may.
 ///
 /// # Errors
 ///
@@ -52,9 +52,13 @@ pub(super) async fn take_over(
     store: &TaskStore,
     name: &TaskName,
     abandoned: &TaskRecord,
-) -> Result<(), RecordError> {
+) -> Result<bool, RecordError> {
     if abandoned.may_run_again() {
-        return claim(shared, store, name, abandoned).await;
+        match claim(shared, store, name, abandoned).await {
+            // This server keeps less of a task than the one that stopped. So the task ends.
+            Err(RecordError::TooLong(_)) => {}
+            claimed => return claimed,
+        }
     }
     let stopped = Err(ErrorObject::internal("the server's process stopped while the task ran"));
     records::change(store, name, |record| {
@@ -62,40 +66,39 @@ pub(super) async fn take_over(
             record.end(&stopped);
         }
     })
-    .await
+    .await?;
+    Ok(true)
 }
 
-/// Gives the task to this server, and runs its call.
+/// Gives the task to this server, and runs its call. Returns `false` if it has to wait.
 async fn claim(
     shared: &Arc<ServerShared>,
     store: &TaskStore,
     name: &TaskName,
     abandoned: &TaskRecord,
-) -> Result<(), RecordError> {
-    let Some(running) = shared.tasks.lease.enter(store, name.id()).await? else {
-        // Another request is about to do the same.
-        return Ok(());
+) -> Result<bool, RecordError> {
+    let running = match shared.tasks.lease.enter(store, name.id()).await? {
+        Entrance::Entered(running) => running,
+        // Another request is about to do the same, or no more tasks may run here.
+        Entrance::RunsAlready | Entrance::Full => return Ok(false),
     };
     let watch = store.watch(name).await?;
     let claimed = records::change(store, name, |record| {
         let is_abandoned = record.is_run_by(abandoned.replica());
         is_abandoned.then(|| record.claim(running.replica())).flatten()
     });
-    let Some(call) = claimed.await? else { return Ok(()) };
+    let Some(call) = claimed.await? else { return Ok(true) };
     let expires = Instant::now() + abandoned.left(SystemTime::now());
-    let sink = Arc::new(TaskSink::new(None));
-    let (store, name, waiting) = (store.clone(), name.clone(), HashMap::new());
-    let questions = shared.limits.questions.max(1);
-    let run = TaskRun { store, name, running, sink, questions, waiting };
+    let run = TaskRun::new(shared, name.clone(), running, None);
     let shared = shared.clone();
     spawn(async move {
         let call = again(call, &run, &shared);
         run.drive(Box::pin(call), watch, expires).await;
     });
-    Ok(())
+    Ok(true)
 }
 
-/// Serves the call again, inside of the server's layers, as when it ran first.
+/// Serves the call again, below the layers of the server: those wrapped the creation of the task.
 fn again(
     call: RecordedCall,
     run: &TaskRun,
@@ -110,7 +113,7 @@ fn again(
     });
     let size = ResultSizeLimit::new(shared.limits.result);
     let head = request.as_ref().map(CallHead::of);
-    let served = request.and_then(|request| (shared.tasks.caller.get()?)(request));
+    let served = request.and_then(|request| (shared.tasks.recorded_call_runner.get()?)(request));
     async move {
         let (Some(head), Some(served)) = (head, served) else {
             return Err(ErrorObject::internal("the task cannot run again"));

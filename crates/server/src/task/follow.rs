@@ -12,7 +12,6 @@ use bowline_proto::request::{Parts, ReportedChange};
 use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks::Task;
-use bowline_types::json::RawJson;
 use futures_core::future::BoxFuture;
 
 use super::records::{self, RecordError};
@@ -38,7 +37,7 @@ pub(super) fn follow(
             let now = SystemTime::now();
             if store.record(&name, now).await.map_err(RecordError::from)?.is_some() {
                 let watch = store.watch(&name).await.map_err(RecordError::from)?;
-                tasks.push(FollowedTask { name, watch, is_due: true, told: None });
+                tasks.push(FollowedTask { name, watch, is_due: true, known: None });
             }
         }
         Ok(Box::new(FollowedTasks { store, tasks, next: 0 }) as Box<dyn TaskChanges>)
@@ -61,7 +60,7 @@ struct FollowedTask {
     /// may have changed before it was followed.
     is_due: bool,
     /// The state that the client knows.
-    told: Option<Task>,
+    known: Option<Task>,
 }
 
 impl TaskChanges for FollowedTasks {
@@ -86,10 +85,7 @@ impl TaskChanges for FollowedTasks {
         Box::pin(async move {
             while let Some(place) = self.due() {
                 if let Some(task) = self.read(place).await? {
-                    let unwritable =
-                        |error: serde_json::Error| ErrorObject::internal(error.to_string());
-                    let id = task.task_id.clone();
-                    let task = RawJson::from_value(&task).map_err(unwritable)?;
+                    let (id, task) = (task.task_id.clone(), records::json(&task)?);
                     return Ok(Some(ReportedChange::Task { id, task }));
                 }
             }
@@ -119,11 +115,11 @@ impl FollowedTasks {
             Err(error) => return Err(error.into()),
         };
         let task = record.as_task(followed.name.id());
-        let is_known = followed.told.as_ref().is_some_and(|told| is_same(told, &task));
+        let is_known = followed.known.as_ref().is_some_and(|known| is_same(known, &task));
         if record.has_ended() {
             self.tasks.remove(place);
         } else {
-            followed.told = Some(task.clone());
+            followed.known = Some(task.clone());
             self.next = place + 1;
         }
         Ok((!is_known).then_some(task))
@@ -131,8 +127,8 @@ impl FollowedTasks {
 }
 
 /// Whether two states differ in nothing but their time.
-fn is_same(told: &Task, now: &Task) -> bool {
-    let mut told = told.clone();
-    told.last_updated_at.clone_from(&now.last_updated_at);
-    told == *now
+fn is_same(known: &Task, now: &Task) -> bool {
+    let mut known = known.clone();
+    known.last_updated_at.clone_from(&now.last_updated_at);
+    known == *now
 }

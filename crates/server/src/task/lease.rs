@@ -15,6 +15,7 @@ use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::limits::TaskLimits;
 use super::records::{RecordError, new_id};
 
 /// How long a lease lasts.
@@ -32,30 +33,30 @@ pub(super) struct Lease {
     running: Mutex<HashSet<String>>,
     /// Held across writes, so that the keys are never removed while a task begins.
     held: AsyncMutex<HeldLease>,
-    /// Counts how often the lease ended although tasks ran.
-    lapses: watch::Sender<u64>,
+    /// Counts how often the lease was renewed.
+    renewals: watch::Sender<u64>,
     /// How long the store keeps a task at most.
     longest_ttl: Duration,
+    /// The most tasks that run here.
+    most: usize,
 }
 
 #[derive(Default)]
 struct HeldLease {
     /// When the lease was written last.
     written: Option<Instant>,
-    /// When the server was registered last.
-    registered: Option<Instant>,
     renewal: Option<JoinHandle<()>>,
 }
 
 impl Lease {
-    pub(super) fn new(longest_ttl: Duration) -> Self {
-        let (lapses, _) = watch::channel(0);
+    pub(super) fn new(limits: &TaskLimits) -> Self {
+        let (renewals, _) = watch::channel(0);
         let (id, running, held) = Default::default();
-        Self { id, running, held, lapses, longest_ttl }
+        Self { id, running, held, renewals, longest_ttl: limits.longest_ttl, most: limits.running }
     }
 
     /// Enters a task that is about to run here. The lease is written before this returns, so no
-    /// reader takes the task for an abandoned one. `None` if the task runs here already.
+    /// reader takes the task for an abandoned one.
     ///
     /// # Errors
     ///
@@ -64,14 +65,21 @@ impl Lease {
         self: &Arc<Self>,
         store: &TaskStore,
         task: &str,
-    ) -> Result<Option<RunningTask>, RecordError> {
+    ) -> Result<Entrance, RecordError> {
         let replica = self.id()?.to_owned();
-        if !lock(&self.running).insert(task.to_owned()) {
-            return Ok(None);
+        {
+            let mut running = lock(&self.running);
+            if running.len() >= self.most {
+                return Ok(Entrance::Full);
+            }
+            if !running.insert(task.to_owned()) {
+                return Ok(Entrance::RunsAlready);
+            }
         }
         // Leaves the task again if the lease cannot be written.
-        let lapses = self.lapses.subscribe();
-        let entered = RunningTask { lease: self.clone(), replica, task: task.to_owned(), lapses };
+        let renewals = self.renewals.subscribe();
+        let task = task.to_owned();
+        let mut entered = RunningTask { lease: self.clone(), replica, task, renewals };
         let mut held = self.held.lock().await;
         if held.written.is_none_or(|written| written.elapsed() > LEASE / 2) {
             self.write(store, &mut held).await?;
@@ -79,7 +87,8 @@ impl Lease {
         if held.renewal.as_ref().is_none_or(JoinHandle::is_finished) {
             held.renewal = Some(spawn(self.clone().renew(store.clone())));
         }
-        Ok(Some(entered))
+        entered.renewals.mark_unchanged();
+        Ok(Entrance::Entered(entered))
     }
 
     /// Whether the server that runs a task has stopped. A task of this server is abandoned if it
@@ -131,24 +140,24 @@ impl Lease {
         }
     }
 
-    /// Writes the lease, and registers the server if it is not registered.
+    /// Writes the lease, and registers the server: another one may have removed its registration
+    /// because the lease was late.
     async fn write(&self, store: &TaskStore, held: &mut HeldLease) -> Result<(), RecordError> {
         let (id, now) = (self.id()?, Instant::now());
-        let has_lapsed = held.written.is_some_and(|written| now - written >= LEASE);
-        let is_due = |registered: Instant| now - registered >= self.longest_ttl;
-        // Other servers remove the registration of one that seems to have stopped.
-        if has_lapsed || held.registered.is_none_or(is_due) {
-            let expiry = self.longest_ttl.saturating_mul(2).saturating_add(LEASE);
-            store.register(id, expiry).await?;
-            held.registered = Some(now);
-        }
+        store.register(id, self.longest_ttl.saturating_add(LEASE)).await?;
         store.renew_lease(id, LEASE).await?;
         held.written = Some(now);
-        if has_lapsed {
-            self.lapses.send_modify(|count| *count += 1);
-        }
+        self.renewals.send_modify(|count| *count += 1);
         Ok(())
     }
+}
+
+/// Whether a task may run here.
+pub(super) enum Entrance {
+    Entered(RunningTask),
+    RunsAlready,
+    /// The server runs [`TaskLimits::running`] tasks.
+    Full,
 }
 
 /// A task that runs on this server, until it is dropped.
@@ -156,7 +165,7 @@ pub(super) struct RunningTask {
     lease: Arc<Lease>,
     replica: String,
     task: String,
-    lapses: watch::Receiver<u64>,
+    renewals: watch::Receiver<u64>,
 }
 
 impl RunningTask {
@@ -165,10 +174,10 @@ impl RunningTask {
         &self.replica
     }
 
-    /// Waits until the server has its lease again after it lost it: another server may have taken
+    /// Waits until the server has renewed its lease. If that was late, another server may have taken
     /// the task meanwhile. Cancel-safe.
-    pub(super) async fn lapsed(&mut self) {
-        if self.lapses.changed().await.is_err() {
+    pub(super) async fn renewed(&mut self) {
+        if self.renewals.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
     }

@@ -31,8 +31,9 @@ use crate::shared::ServerShared;
 /// The most tasks of one page of `tasks/list`.
 const PAGE: usize = 50;
 
-/// How often a `tasks/result` that waits looks whether the server that runs the task has stopped.
-const LOOK: Duration = Duration::from_secs(5);
+/// How often a `tasks/result` that waits reads the record: the server that runs the task may have
+/// stopped, or the announcement of a change may be lost.
+const READ_AGAIN: Duration = Duration::from_secs(5);
 
 /// Whether the server can list the tasks of a caller without those of others: the caller is a
 /// verified owner, or the one client of a channel like stdio (TASK-70).
@@ -86,10 +87,12 @@ async fn list(store: &TaskStore, request: &Request, shared: &Arc<ServerShared>) 
     let ids = store.ids(&owner, after, PAGE + 1).await.map_err(RecordError::from)?;
     let mut tasks = Vec::new();
     for id in ids.iter().take(PAGE) {
-        // A task that expires meanwhile is left out.
         let name = records::name(&request.parts, id.clone());
-        if let Ok(record) = abandoned::read(shared, store, &name).await {
-            tasks.push(record.as_core_task(id));
+        match abandoned::read(shared, store, &name).await {
+            Ok(record) => tasks.push(record.as_core_task(id)),
+            // It expired meanwhile.
+            Err(RecordError::Unknown) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     let mut page = ListTasksResult::new(tasks);
@@ -113,7 +116,7 @@ impl ResultRequest<'_> {
     async fn serve(&self) -> Response {
         // Watches before it reads, so that no change between the two is missed.
         let mut watch = self.store.watch(self.name).await.map_err(RecordError::from)?;
-        let (tell, mut told) = mpsc::unbounded_channel();
+        let (answers, mut answered) = mpsc::unbounded_channel();
         let mut asked = AskedQuestions { request: self, keys: HashSet::new() };
         loop {
             let record = abandoned::read(self.shared, self.store, self.name).await?;
@@ -121,13 +124,13 @@ impl ResultRequest<'_> {
                 return response.map(|success| self.related(&success));
             }
             for question in record.questions() {
-                asked.ask(question, &tell).await;
+                asked.ask(question, &answers).await;
             }
             tokio::select! {
                 changed = watch.changed() => changed.map_err(RecordError::from)?,
-                () = tokio::time::sleep(LOOK) => {}
-                answered = told.recv() => if let Some(answered) = answered {
-                    self.take(answered).await?;
+                () = tokio::time::sleep(READ_AGAIN) => {}
+                answer = answered.recv() => if let Some(answer) = answer {
+                    self.take(answer).await?;
                 }
             }
         }
@@ -181,14 +184,14 @@ struct AskedQuestions<'a> {
 
 impl AskedQuestions<'_> {
     /// Asks, unless this or another request has done so.
-    async fn ask(&mut self, question: &RecordedQuestion, tell: &mpsc::UnboundedSender<Answered>) {
+    async fn ask(&mut self, question: &RecordedQuestion, to: &mpsc::UnboundedSender<Answered>) {
         let RecordedQuestion { key, request } = question;
         if self.keys.contains(key) || !self.claim(key) {
             return;
         }
         self.keys.insert(key.clone());
-        let (tell, of_question) = (tell.clone(), key.clone());
-        let reply = Reply::new(move |answer| _ = tell.send((of_question, answer)));
+        let (to, of_question) = (to.clone(), key.clone());
+        let reply = Reply::new(move |answer| _ = to.send((of_question, answer)));
         let task = Some(Box::new(RelatedTask::new(self.request.name.id())));
         let question = OutgoingQuestion { request: request.clone(), reply, task };
         // If the client is gone, the question stays open.
@@ -215,7 +218,5 @@ impl Drop for AskedQuestions<'_> {
 
 /// A result as it is. All of them have the shape of this revision.
 fn complete<T: Serialize>(result: &T) -> Response {
-    let json = RawJson::from_value(result);
-    let unwritable = |error: serde_json::Error| ErrorObject::internal(error.to_string());
-    Ok(Success::raw(json.map_err(unwritable)?, Meta::new()))
+    Ok(Success::raw(records::json(result)?, Meta::new()))
 }

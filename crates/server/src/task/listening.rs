@@ -1,4 +1,4 @@
-//! Hears of the changes of a task, also after its store has failed for a while.
+//! Waits for changes of a task, also after its store has failed for a while.
 
 use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
 use tokio::time::Instant;
@@ -23,10 +23,10 @@ impl Listening {
 
     /// Waits until the record may have changed. Cancel-safe.
     pub(super) async fn changed(&mut self) {
-        let Some(again) = self.again else { return self.heard().await };
+        let Some(again) = self.again else { return self.announced().await };
         tokio::select! {
             () = tokio::time::sleep_until(again) => {}
-            () = self.heard() => {}
+            () = self.announced() => {}
         }
         if self.watch.is_none() {
             // The record is read after it is watched, so no change is missed.
@@ -49,8 +49,8 @@ impl Listening {
         }
     }
 
-    /// Waits for the news of a change, for good if the topic is closed.
-    async fn heard(&mut self) {
+    /// Waits for the announcement of a change, for good if the topic is closed.
+    async fn announced(&mut self) {
         let Some(watch) = &mut self.watch else { return std::future::pending().await };
         if watch.changed().await.is_err() {
             self.watch = None;

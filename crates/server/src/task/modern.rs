@@ -7,7 +7,7 @@ use bowline_store::tasks::TaskStore;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks::{IDENTIFIER, UpdateTaskParams};
-use bowline_types::json::{Object, RawJson};
+use bowline_types::json::Object;
 use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 
@@ -48,9 +48,7 @@ pub(super) async fn serve(
     match method {
         Method::TasksGet => {
             let task = abandoned::read(shared, store, &name).await?.as_task(name.id());
-            let json = RawJson::from_value(&task);
-            let unwritable = |error: serde_json::Error| ErrorObject::internal(error.to_string());
-            return Ok(Success::raw(json.map_err(unwritable)?, Meta::new()));
+            return Ok(Success::raw(records::json(&task)?, Meta::new()));
         }
         Method::TasksUpdate => {
             let params: UpdateTaskParams =

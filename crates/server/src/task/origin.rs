@@ -1,7 +1,7 @@
 //! The client that created a task of 2025-11-25, for as long as its connection is there.
 //!
-//! It hears of the task without asking: how far the task is, under the progress token of its call
-//! (PROG-11), and each new status. Such messages may be lost, so a client that wants to be sure
+//! It gets messages about the task without asking: how far the task is, under the progress token of
+//! its call (PROG-11), and each new status. Such messages may be lost, so a client that wants to be sure
 //! asks.
 
 use std::sync::Mutex;
@@ -51,10 +51,11 @@ impl Origin {
         self.send(TaskNotification::Progress { task, token, update });
     }
 
-    /// Sends the task, if its status is another than before (TASK-47).
+    /// Sends the task, if its status is another than before (TASK-47). None follows a final one: a
+    /// cancellation may overtake a status that was stored before it (TASK-22).
     pub(super) fn status(&self, task: CoreTask) {
         let mut sent = lock(&self.sent);
-        if sent.status != task.status {
+        if sent.status != task.status && !sent.status.is_terminal() {
             sent.status = task.status.clone();
             self.send(TaskNotification::Status(task));
         }
@@ -69,8 +70,56 @@ impl Origin {
         self.outbox.emit(completed)
     }
 
-    fn send(&self, news: TaskNotification) {
+    fn send(&self, notification: TaskNotification) {
         // If the connection is closed, the client has to ask.
-        _ = self.outbox.emit(Outgoing::Task(Box::new(news)));
+        _ = self.outbox.emit(Outgoing::Task(Box::new(notification)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::task::{Context, Poll};
+
+    use bowline_proto::request::{ExchangeId, Sink};
+
+    use super::*;
+
+    /// Collects the statuses that are sent.
+    #[derive(Default)]
+    struct Statuses(Mutex<Vec<TaskStatus>>);
+
+    impl Sink for Statuses {
+        fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
+            Poll::Ready(())
+        }
+
+        fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+            if let Outgoing::Task(notification) = outgoing
+                && let TaskNotification::Status(task) = *notification
+            {
+                lock(&self.0).push(task.status);
+            }
+            Ok(())
+        }
+    }
+
+    // spec: TASK-22
+    #[test]
+    fn no_status_follows_a_final_one() {
+        let sent = Arc::new(Statuses::default());
+        let origin = Origin {
+            outbox: Outbox::new(ExchangeId(0), sent.clone()),
+            task: RelatedTask::new("t"),
+            token: None,
+            sent: Mutex::new(Sent { progress: 0.0, status: TaskStatus::Working }),
+        };
+        // The run stored that it asks before another request cancelled the task, and reports later.
+        for status in [TaskStatus::Cancelled, TaskStatus::InputRequired] {
+            let mut task = CoreTask::new("t", "2026-07-28T12:00:00.000Z");
+            task.status = status;
+            origin.status(task);
+        }
+        assert_eq!(*lock(&sent.0), [TaskStatus::Cancelled]);
     }
 }

@@ -11,12 +11,12 @@ use bowline_types::legacy::task::CoreTask;
 use bowline_types::meta::Meta;
 use bowline_types::read;
 use bowline_types::text::excerpt;
+use bowline_types::time::{iso, millis, since_1970};
 use bowline_types::tool::CallToolResult;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::recorded_call::RecordedCall;
-use super::time::{iso, millis};
 
 /// How often a call runs at most. A call that ends its process each time must not end every process
 /// that runs it again.
@@ -77,14 +77,13 @@ impl TaskRecord {
         replica: &str,
         call: Option<RecordedCall>,
     ) -> Self {
-        let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             status: TaskStatus::Working,
             message: None,
-            created: millis(now),
-            updated: millis(now),
-            ttl: whole(ttl),
-            poll: whole(poll),
+            created: since_1970(now),
+            updated: since_1970(now),
+            ttl: millis(ttl),
+            poll: millis(poll),
             asked: 0,
             questions: Vec::new(),
             answers: Vec::new(),
@@ -106,7 +105,7 @@ impl TaskRecord {
 
     /// Notes the time of a change.
     pub(super) fn touch(&mut self, now: SystemTime) {
-        self.updated = millis(now);
+        self.updated = since_1970(now);
     }
 
     /// Whether the task has ended. It never changes then (TASK-22, XTASK-46).
@@ -142,7 +141,7 @@ impl TaskRecord {
 
     /// How long the task is kept from `now` on.
     pub(super) fn left(&self, now: SystemTime) -> Duration {
-        Duration::from_millis(self.created.saturating_add(self.ttl).saturating_sub(millis(now)))
+        Duration::from_millis(self.created.saturating_add(self.ttl).saturating_sub(since_1970(now)))
     }
 
     pub(super) fn questions(&self) -> &[RecordedQuestion] {
@@ -182,7 +181,21 @@ impl TaskRecord {
         }
     }
 
-    /// The answers that have come since this was last called.
+    /// Removes answers that the call has, and questions that it does not wait for.
+    pub(super) fn settle(&mut self, delivered: &[String], awaited: &[String]) {
+        self.answers.retain(|answer| !delivered.contains(&answer.key));
+        self.questions.retain(|question| awaited.contains(&question.key));
+        if self.questions.is_empty() && !self.has_ended() {
+            self.status = TaskStatus::Working;
+        }
+    }
+
+    /// Leaves the call out, so that it does not run again.
+    pub(super) fn forget_call(&mut self) {
+        self.call = None;
+    }
+
+    /// The answers that the handler has not taken yet.
     pub(super) fn take_answers(&mut self) -> Vec<RecordedAnswer> {
         std::mem::take(&mut self.answers)
     }

@@ -9,6 +9,8 @@ use bowline_store::Error;
 use bowline_store::tasks::{TaskName, TaskStore};
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks::TaskIdParams;
+use bowline_types::json::RawJson;
+use serde::Serialize;
 
 use super::record::TaskRecord;
 
@@ -107,6 +109,15 @@ impl From<RecordError> for ErrorObject {
             RecordError::Refused(error) => error,
         }
     }
+}
+
+/// What goes to the client, as JSON.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(super) fn json<T: Serialize>(value: &T) -> Result<RawJson, ErrorObject> {
+    RawJson::from_value(value).map_err(|error| ErrorObject::internal(error.to_string()))
 }
 
 /// The record of a task.

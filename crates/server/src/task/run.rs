@@ -1,4 +1,4 @@
-//! Drives a call that runs as a task, and records what becomes of it.
+//! Drives a call that runs as a task, and records how it goes on and ends.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,21 +12,31 @@ use tokio::time::Instant;
 
 use super::lease::RunningTask;
 use super::listening::Listening;
+use super::origin::Origin;
 use super::pauses::Pauses;
 use super::record::{RecordedAnswer, TaskRecord};
 use super::records::{self, RecordError};
 use super::sink::{Pending, TaskSink};
+use crate::shared::ServerShared;
 
 /// A task that runs in this process.
 pub(super) struct TaskRun {
     pub(super) store: TaskStore,
     pub(super) name: TaskName,
-    pub(super) running: RunningTask,
     pub(super) sink: Arc<TaskSink>,
+    running: RunningTask,
     /// The most questions that may be open.
-    pub(super) questions: usize,
+    questions: usize,
     /// Takes the answers, by the keys of the questions.
-    pub(super) waiting: HashMap<String, Reply>,
+    waiting: HashMap<String, Reply>,
+}
+
+/// How a run ends.
+enum RunEnd {
+    Answered(Response),
+    /// The record says that the call must not go on.
+    Withdrawn,
+    Expired,
 }
 
 /// What the record says about the call.
@@ -39,41 +49,67 @@ enum Verdict {
 }
 
 impl TaskRun {
+    /// A run whose call reports to `origin`, if there is one.
+    pub(super) fn new(
+        shared: &ServerShared,
+        name: TaskName,
+        running: RunningTask,
+        origin: Option<Origin>,
+    ) -> Self {
+        let sink = Arc::new(TaskSink::new(origin));
+        let (store, questions) = (shared.tasks.store(), shared.limits.questions.max(1));
+        Self { store, name, sink, running, questions, waiting: HashMap::new() }
+    }
+
     /// Drives the call until it ends, is cancelled, or its time is over. Dropping the call then
     /// cancels it: its handler is dropped, unless it wants time to clean up.
+    ///
+    /// The call goes on while its record is written, however long the store takes.
     pub(super) async fn drive(
         mut self,
         mut call: BoxFuture<'static, Response>,
         watch: TaskWatch,
         expires: Instant,
     ) {
+        let listening = Listening::new(self.store.clone(), self.name.clone(), watch);
+        let end = tokio::select! {
+            biased;
+            response = &mut call => RunEnd::Answered(response),
+            () = self.keep_record(listening) => RunEnd::Withdrawn,
+            () = tokio::time::sleep_until(expires) => RunEnd::Expired,
+        };
+        self.sink.close();
+        drop(call);
+        match end {
+            RunEnd::Answered(response) => self.finish(response, expires).await,
+            RunEnd::Withdrawn => {}
+            RunEnd::Expired => _ = self.store.delete(&self.name).await,
+        }
+    }
+
+    /// Records what the call sends, and passes answers to it, until the record says that the call
+    /// must not go on.
+    async fn keep_record(&mut self, mut listening: Listening) {
         let sink = self.sink.clone();
-        let mut listening = Listening::new(self.store.clone(), self.name.clone(), watch);
         loop {
             tokio::select! {
                 biased;
-                response = &mut call => {
-                    sink.close();
-                    return self.finish(response, expires).await;
-                }
+                // Changes come before messages of the call. So frequent progress does not hold up a
+                // cancellation.
+                () = listening.changed() => {}
+                // The announcement of a change may be lost.
+                () = self.running.renewed() => {}
                 () = sink.woken() => {
                     self.record(sink.take()).await;
                     continue;
                 }
-                () = listening.changed() => {}
-                () = self.running.lapsed() => {}
-                () = tokio::time::sleep_until(expires) => {
-                    _ = self.store.delete(&self.name).await;
-                    break;
-                }
             }
-            match self.hear().await {
+            match self.read_record().await {
                 Verdict::GoesOn => listening.succeed(),
                 Verdict::Unknown => listening.fail(),
-                Verdict::Ends => break,
+                Verdict::Ends => return,
             }
         }
-        sink.close();
     }
 
     /// Records how the call ended. While the store fails, it tries again, until the task expires:
@@ -113,7 +149,9 @@ impl TaskRun {
                 let refusal = || QuestionError::Refused(too_long("question", most));
                 return replies.into_iter().for_each(|reply| reply.deliver(Err(refusal())));
             }
-            // If there is no record any more, the replies are dropped, and their questions fail.
+            // The replies are dropped, and their questions fail: there is no record any more, or the
+            // store failed. If it has stored the questions all the same, `read_record` withdraws
+            // them.
             Ok(None) | Err(_) => return,
         };
         for (key, reply) in keys.into_iter().zip(replies) {
@@ -141,18 +179,35 @@ impl TaskRun {
         .await
     }
 
-    /// Reads the record, and passes new answers to the call.
-    async fn hear(&mut self) -> Verdict {
-        let read = self.change(|record| (record.has_ended(), record.take_answers())).await;
-        let (has_ended, answers) = match read {
-            Ok(Some(heard)) => heard,
+    /// Reads the record, and passes new answers to the call. They are removed from the record only
+    /// then, so that none is lost if the store fails.
+    async fn read_record(&mut self) -> Verdict {
+        let mut record = match records::read(&self.store, &self.name).await {
+            Ok(record) if record.is_run_by(self.running.replica()) => record,
             Err(RecordError::Store(_)) => return Verdict::Unknown,
-            Ok(None) | Err(_) => return Verdict::Ends,
+            Ok(_) | Err(_) => return Verdict::Ends,
         };
+        if let Some(origin) = &self.sink.origin {
+            origin.status(record.as_core_task(self.name.id()));
+        }
+        if record.has_ended() {
+            return Verdict::Ends;
+        }
+        let answers = record.take_answers();
+        let delivered: Vec<_> = answers.iter().map(|answer| answer.key.clone()).collect();
         answers.into_iter().for_each(|answer| self.deliver(answer));
-        if has_ended { Verdict::Ends } else { Verdict::GoesOn }
+        let awaited: Vec<_> = self.waiting.keys().cloned().collect();
+        if delivered.is_empty() && record.questions().iter().all(|it| awaited.contains(&it.key)) {
+            return Verdict::GoesOn;
+        }
+        match self.change(|record| record.settle(&delivered, &awaited)).await {
+            Ok(Some(())) => Verdict::GoesOn,
+            Err(RecordError::Store(_)) => Verdict::Unknown,
+            Ok(None) | Err(_) => Verdict::Ends,
+        }
     }
 
+    /// Passes an answer to the call, unless that was done before.
     fn deliver(&mut self, answer: RecordedAnswer) {
         let Some(reply) = self.waiting.remove(&answer.key) else { return };
         reply.deliver(match answer.refusal {
@@ -161,9 +216,9 @@ impl TaskRun {
         });
     }
 
-    /// Changes the record, and tells the client that created the task if its status is another.
-    /// `None` if another server has taken the task: the run that it replaced must not change
-    /// anything any more.
+    /// Changes the record, and sends a new status to the client that created the task. `None` if
+    /// another server has taken the task: the run that it replaced must not change anything any
+    /// more.
     async fn change<T: Send>(
         &mut self,
         mut change: impl FnMut(&mut TaskRecord) -> T + Send,

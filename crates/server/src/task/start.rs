@@ -1,6 +1,5 @@
 //! Decides whether a call becomes a task, and creates it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,12 +14,12 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::inside::inside;
+use super::lease::Entrance;
 use super::origin::Origin;
 use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
 use super::records::RecordError;
 use super::run::TaskRun;
-use super::sink::TaskSink;
 use super::{ask_first, legacy, modern, records, sweep};
 use crate::call::InTask;
 use crate::feature::invoke::Invocation;
@@ -113,44 +112,42 @@ async fn create(
             Err(answer) => return answer,
         }
     }
-    let (tell, told) = oneshot::channel();
+    let (answer, answered) = oneshot::channel();
     // Not in this future: if the client goes away meanwhile, it is dropped between two steps.
     let runtime = Handle::try_current()
         .map_err(|_| ErrorObject::internal("tasks need a runtime to run on"))?;
-    spawn_on(&runtime, begin(tool, request, shared, ttl, tell));
-    told.await.unwrap_or_else(|_| Err(ErrorObject::internal("the task was not created")))
+    spawn_on(&runtime, begin(tool, request, shared, ttl, answer));
+    answered.await.unwrap_or_else(|_| Err(ErrorObject::internal("the task was not created")))
 }
 
-/// Stores the task, tells the client of it, and runs it.
+/// Stores the task, answers with it, and runs it.
 async fn begin(
     tool: Arc<ToolEntry>,
     request: Request,
     shared: Arc<ServerShared>,
     ttl: Option<Duration>,
-    tell: oneshot::Sender<Response>,
+    answer: oneshot::Sender<Response>,
 ) {
     let host = TaskHost::of(&request, &shared);
     sweep::begin(&host.shared);
     let limits = &host.shared.tasks.limits;
     let ttl = ttl.unwrap_or(limits.ttl).min(limits.longest_ttl).max(Duration::from_millis(1));
     let expires = Instant::now() + ttl;
-    let fits = host.params.as_str().len() <= limits.record / 2;
-    let may_repeat = tool.is_idempotent() && fits;
-    let call = may_repeat.then(|| RecordedCall::of(&request.parts, &host.params));
+    let call = tool.is_idempotent().then(|| RecordedCall::of(&request.parts, &host.params));
     let (run, watch, record) = match prepare(&request, &host.shared, ttl, call).await {
         Ok(prepared) => prepared,
         Err(error) => {
-            _ = tell.send(Err(error.into()));
+            _ = answer.send(Err(error.into()));
             return;
         }
     };
     let id = run.name.id();
-    let answer = match request.parts.revision.has_core_tasks() {
+    let created = match request.parts.revision.has_core_tasks() {
         true => legacy::created(&record, id),
         false => modern::created(&record, id),
     };
-    if tell.send(answer).is_err() {
-        // The client went away before it knew the id, so it cannot ask for the task.
+    if answer.send(created).is_err() {
+        // The client went away before it got the id, so it cannot ask for the task.
         _ = run.store.delete(&run.name).await;
         return;
     }
@@ -171,24 +168,35 @@ async fn prepare(
 ) -> Result<(TaskRun, TaskWatch, TaskRecord), RecordError> {
     let (store, limits) = (shared.tasks.store(), &shared.tasks.limits);
     let owner = records::owner_key(&request.parts.owner);
+    let name = records::name(&request.parts, records::new_id()?);
+    let running = match shared.tasks.lease.enter(&store, name.id()).await? {
+        Entrance::Entered(running) => running,
+        Entrance::RunsAlready => return Err(taken().into()),
+        Entrance::Full => {
+            let most = counted(limits.running, "task");
+            let message = format!("the server runs no more than {most} at a time; try again later");
+            return Err(ErrorObject::unavailable(message).into());
+        }
+    };
     let kept = store.ids(&owner, None, limits.per_owner).await?;
     if kept.len() >= limits.per_owner {
         let most = counted(limits.per_owner, "task");
         let message = format!("no more than {most} are kept at a time; wait until one has expired");
         return Err(ErrorObject::invalid_request(message).into());
     }
-    let name = records::name(&request.parts, records::new_id()?);
-    let running = shared.tasks.lease.enter(&store, name.id()).await?.ok_or_else(taken)?;
     let watch = store.watch(&name).await?;
     let now = SystemTime::now();
-    let record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
-    if !store.create(&name, record.write(), ttl, now).await? {
+    let mut record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
+    let mut text = record.write();
+    if text.len() > limits.record / 2 {
+        record.forget_call();
+        text = record.write();
+    }
+    if !store.create(&name, text, ttl, now).await? {
         return Err(taken().into());
     }
-    let sink = Arc::new(TaskSink::new(Origin::of(&request.parts, name.id())));
-    let questions = shared.limits.questions.max(1);
-    let waiting = HashMap::new();
-    Ok((TaskRun { store, name, running, sink, questions, waiting }, watch, record))
+    let origin = Origin::of(&request.parts, name.id());
+    Ok((TaskRun::new(shared, name, running, origin), watch, record))
 }
 
 fn taken() -> ErrorObject {

@@ -1,8 +1,8 @@
-//! Looks for tasks of servers that have stopped, when a server starts and from time to time.
+//! Searches for tasks of servers that have stopped, when a server starts and from time to time.
 //!
-//! Clients that ask for their tasks find such tasks themselves (`abandoned`). This is for tasks that
-//! no client asks for. A look costs one short scan while all servers are well: the records are read
-//! only if a server stopped while it ran tasks.
+//! A request for a task finds out itself whether it was abandoned (`abandoned`). This is for tasks
+//! that no client asks for. A search costs one short scan while all servers are well: the records
+//! are read only if a server stopped while it ran tasks.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -18,16 +18,16 @@ use super::abandoned::take_over;
 use super::records::{self, RecordError};
 use crate::shared::ServerShared;
 
-/// The time between two looks.
+/// The time between two searches.
 const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The time between two pages of records, so that many records do not keep the store busy.
 const BETWEEN_PAGES: Duration = Duration::from_millis(50);
 
-/// The most records of one page, and the most servers of one look.
+/// The most records of one page, and the most servers.
 const PAGE: usize = 100;
 
-/// Begins to look, unless that has begun, or no other server can have tasks in the store.
+/// Begins to search, unless that has begun, or no other server can have tasks in the store.
 pub(super) fn begin(shared: &Arc<ServerShared>) {
     if shared.tasks.shared_store().is_none() {
         return;
@@ -35,48 +35,67 @@ pub(super) fn begin(shared: &Arc<ServerShared>) {
     let Ok(runtime) = Handle::try_current() else { return };
     let mut sweep = lock(&shared.tasks.sweep);
     if sweep.as_ref().is_none_or(JoinHandle::is_finished) {
-        *sweep = Some(spawn_on(&runtime, keep_looking(Arc::downgrade(shared))));
+        *sweep = Some(spawn_on(&runtime, keep_searching(Arc::downgrade(shared))));
     }
 }
 
-/// Looks again and again until the server is gone.
-async fn keep_looking(server: Weak<ServerShared>) {
+/// Searches again and again until the server is gone.
+async fn keep_searching(server: Weak<ServerShared>) {
     loop {
         let Some(shared) = server.upgrade() else { return };
-        // If the store fails, the next look may succeed.
-        _ = look(&shared).await;
+        // If the store fails, the next search may succeed.
+        _ = search(&shared).await;
         drop(shared);
         tokio::time::sleep(INTERVAL).await;
     }
 }
 
 /// Ends all abandoned tasks, or runs them again.
-async fn look(shared: &Arc<ServerShared>) -> Result<(), RecordError> {
+async fn search(shared: &Arc<ServerShared>) -> Result<(), RecordError> {
     let Some(store) = shared.tasks.shared_store() else { return Ok(()) };
-    let mut stopped = HashSet::new();
-    for replica in store.replicas(PAGE).await? {
-        if !shared.tasks.lease.is_own(&replica) && !store.has_lease(&replica).await? {
-            stopped.insert(replica);
-        }
-    }
+    let stopped = stopped_servers(shared, &store).await?;
     if stopped.is_empty() {
         return Ok(());
     }
-    take_over_all(shared, &store, &stopped).await?;
-    // Not before: if this server stops meanwhile, another one looks again.
-    for replica in &stopped {
-        store.unregister(replica).await?;
+    let left = take_over_all(shared, &store, &stopped).await?;
+    // Not before: if this server stops meanwhile, another one searches again.
+    for replica in stopped.difference(&left) {
+        // It may have come back meanwhile.
+        if !store.has_lease(replica).await? {
+            store.unregister(replica).await?;
+        }
     }
     Ok(())
 }
 
-/// Takes over the tasks of servers that have stopped.
+/// The servers that stopped while they ran tasks.
+async fn stopped_servers(
+    shared: &ServerShared,
+    store: &TaskStore,
+) -> Result<HashSet<String>, RecordError> {
+    let (mut stopped, mut after) = (HashSet::new(), None::<String>);
+    loop {
+        let replicas = store.replicas(after.as_deref(), PAGE).await?;
+        for replica in &replicas {
+            if !shared.tasks.lease.is_own(replica) && !store.has_lease(replica).await? {
+                stopped.insert(replica.clone());
+            }
+        }
+        if replicas.len() < PAGE {
+            return Ok(stopped);
+        }
+        after = replicas.into_iter().next_back();
+    }
+}
+
+/// Takes over the tasks of servers that have stopped. Returns those servers that still have
+/// abandoned tasks.
 async fn take_over_all(
     shared: &Arc<ServerShared>,
     store: &TaskStore,
     stopped: &HashSet<String>,
-) -> Result<(), RecordError> {
-    let mut after = None;
+) -> Result<HashSet<String>, RecordError> {
+    let (mut left, mut after) = (HashSet::new(), None);
     loop {
         let names = store.names(after.as_ref(), PAGE).await?;
         for name in &names {
@@ -90,12 +109,14 @@ async fn take_over_all(
                 continue;
             }
             match take_over(shared, store, name, &record).await {
-                Ok(()) | Err(RecordError::Unknown) => {}
-                Err(error) => return Err(error),
+                Ok(true) | Err(RecordError::Unknown) => {}
+                Err(error @ RecordError::Store(_)) => return Err(error),
+                // This task must not keep others from being taken over.
+                Ok(false) | Err(_) => _ = left.insert(record.replica().to_owned()),
             }
         }
         if names.len() < PAGE {
-            return Ok(());
+            return Ok(left);
         }
         after = names.into_iter().next_back();
         tokio::time::sleep(BETWEEN_PAGES).await;

@@ -110,6 +110,17 @@ impl Replica {
         self.get(id).await.unwrap()["status"].as_str().unwrap().to_owned()
     }
 
+    /// Answers the question of the tool `greet`.
+    async fn answer(&self, id: &str) {
+        let answer = json!({ "action": "accept", "content": { "confirm": true } });
+        let params = json!({ "taskId": id, "inputResponses": { "q1": answer } });
+        self.peer.ask(Method::TasksUpdate, params).await.unwrap();
+    }
+
+    async fn cancel(&self, id: &str) {
+        self.peer.ask(Method::TasksCancel, json!({ "taskId": id })).await.unwrap();
+    }
+
     /// The text of the result of a task that has ended.
     async fn text(&self, id: &str) -> String {
         let result = match self.peer.revision == Revision::LATEST {
@@ -122,7 +133,7 @@ impl Replica {
 
 /// Tools that wait, ask, and say who called.
 fn server(runs: &Runs) -> Server {
-    let (one, other) = (runs.clone(), runs.clone());
+    let (one, other, third) = (runs.clone(), runs.clone(), runs.clone());
     let wait = move |Args(Wait { seconds }): Args<Wait>| {
         let runs = one.clone();
         async move {
@@ -145,6 +156,17 @@ fn server(runs: &Runs) -> Server {
         tokio::time::sleep(Duration::from_secs(1)).await;
         "x".repeat(seconds as usize)
     };
+    let chatty = move |Args(Wait { seconds }): Args<Wait>, progress: Progress| {
+        let runs = third.clone();
+        async move {
+            let _run = runs.begin();
+            for step in 0..seconds * 100 {
+                progress.report(step as f64, None, format!("step {step}"));
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            "done"
+        }
+    };
     let ask_long = |ask: Ask| async move { ask.confirm("x".repeat(6000)).await.map(|_| "asked") };
     let greet = |ask: Ask| async move { ask.confirm("Sure?").await.map(|sure| sure.to_string()) };
     Server::new("tasks", "1.0.0")
@@ -157,6 +179,7 @@ fn server(runs: &Runs) -> Server {
         )
         .tool(Tool::new("greet", greet).task(TaskSupport::Optional))
         .tool(Tool::new("long", long).task(TaskSupport::Optional))
+        .tool(Tool::new("chatty", chatty).task(TaskSupport::Optional))
         .tool(Tool::new("ask_long", ask_long).task(TaskSupport::Optional))
 }
 

@@ -56,14 +56,15 @@ impl TaskStore {
         self.backend.delete(&registration(replica)).await.map(drop)
     }
 
-    /// The registered replicas, sorted, at most `limit`.
+    /// The registered replicas that come after `after`, sorted, at most `limit`.
     ///
     /// # Errors
     ///
     /// If the backend fails.
-    pub async fn replicas(&self, limit: usize) -> Result<Vec<String>> {
+    pub async fn replicas(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
         let prefix = Key::new(REGISTRATIONS);
-        let keys = self.backend.scan(&prefix, None, limit).await?;
+        let after = after.map(registration);
+        let keys = self.backend.scan(&prefix, after.as_ref(), limit).await?;
         let id = |key: &Key| key.as_str().strip_prefix(prefix.as_str()).map(str::to_owned);
         Ok(keys.iter().filter_map(id).collect())
     }

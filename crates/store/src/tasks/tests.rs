@@ -110,9 +110,9 @@ async fn a_lease_ends_when_it_is_not_renewed_and_the_registration_stays() {
     assert!(store.has_lease("r").await.unwrap() && !store.has_lease("s").await.unwrap());
     store.renew_lease("r", Duration::ZERO).await.unwrap();
     assert!(!store.has_lease("r").await.unwrap());
-    assert_eq!(store.replicas(10).await.unwrap(), ["r"]);
+    assert_eq!(store.replicas(None, 10).await.unwrap(), ["r"]);
     store.unregister("r").await.unwrap();
-    assert!(store.replicas(10).await.unwrap().is_empty());
+    assert!(store.replicas(None, 10).await.unwrap().is_empty());
 }
 
 #[tokio::test]

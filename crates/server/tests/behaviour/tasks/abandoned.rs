@@ -1,8 +1,10 @@
 //! Tasks whose server stops while they run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bowline_proto::request::{Access, Owner};
+use bowline_store::tasks::TaskStore;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::json;
@@ -240,6 +242,35 @@ async fn a_call_that_stops_three_servers_is_not_run_a_fourth_time() {
     let last = Replica::new(&store, &runs, Revision::LATEST);
     assert_eq!(last.get(&id).await.unwrap()["error"]["message"], STOPPED);
     assert_eq!(runs.begun(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stopped_is_found_among_many_that_run() {
+    let (a, b, store) = pair(Revision::LATEST);
+    let tasks = TaskStore::new(a.link.clone());
+    for replica in 0..100 {
+        // These sort before every id of a server.
+        let replica = format!("!{replica}");
+        tasks.register(&replica, Duration::from_secs(600)).await.unwrap();
+        tasks.renew_lease(&replica, Duration::from_secs(600)).await.unwrap();
+    }
+    a.create("wait", json!({ "seconds": 600 })).await;
+    a.link.cut();
+    let _serving = Wire::to(&b.server);
+    pass(20).await;
+    assert!(store_has_failed(&store).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_registration_was_removed_registers_again() {
+    let (a, b, store) = pair(Revision::LATEST);
+    a.create("wait", json!({ "seconds": 600 })).await;
+    let registered = store.keys("task-runner").await;
+    let id = registered[0].as_str().strip_prefix("task-runner/").unwrap();
+    // As another server does that did not see the lease in time.
+    TaskStore::new(b.link.clone()).unregister(id).await.unwrap();
+    pass(4).await;
+    assert_eq!(store.keys("task-runner").await, registered);
 }
 
 async fn store_has_failed(store: &VirtualStore) -> bool {

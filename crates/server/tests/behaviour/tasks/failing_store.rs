@@ -79,3 +79,95 @@ async fn no_task_begins_while_the_store_fails() {
     pass(2).await;
     assert_eq!((a.status(&id).await, a.runs.begun()), ("completed".to_owned(), 1));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_reaches_the_call_although_its_announcement_failed() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
+    let b = Replica::new(a.link.store(), &a.runs, Revision::LATEST);
+    let id = a.create("greet", json!({})).await;
+    pass(1).await;
+    b.link.lose_announcement();
+    b.answer(&id).await;
+    pass(4).await;
+    assert_eq!(b.text(&id).await, "true");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_the_run_took_is_not_lost_if_the_announcement_of_that_fails() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
+    let b = Replica::new(a.link.store(), &a.runs, Revision::LATEST);
+    let id = a.create("greet", json!({})).await;
+    pass(1).await;
+    a.link.lose_announcement();
+    b.answer(&id).await;
+    pass(1).await;
+    assert_eq!(b.text(&id).await, "true");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_takes_its_answer_although_its_announcement_failed() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
+    a.link.lose_announcement();
+    let id = a.create("greet", json!({})).await;
+    pass(1).await;
+    assert_eq!(a.status(&id).await, "input_required");
+    a.answer(&id).await;
+    pass(1).await;
+    assert_eq!(a.text(&id).await, "true");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancellation_reaches_the_call_although_its_announcement_failed() {
+    for revision in BOTH {
+        let a = Replica::new(&Arc::default(), &Runs::default(), revision);
+        let b = Replica::new(a.link.store(), &a.runs, revision);
+        let id = a.create("wait", json!({ "seconds": 600 })).await;
+        pass(1).await;
+        b.link.lose_announcement();
+        b.cancel(&id).await;
+        pass(4).await;
+        assert_eq!(a.runs.running(), 0, "{revision}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_store_does_not_hold_up_the_handler() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
+    a.create("chatty", json!({ "seconds": 2 })).await;
+    a.link.slow_down(Duration::from_secs(60));
+    pass(3).await;
+    assert_eq!((a.runs.begun(), a.runs.running()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_store_does_not_keep_a_task_beyond_its_time() {
+    let mut limits = TaskLimits::default();
+    limits.ttl = Duration::from_secs(60);
+    let a = Replica::limited(&Arc::default(), &Runs::default(), Revision::LATEST, limits);
+    a.create("chatty", json!({ "seconds": 600 })).await;
+    a.link.slow_down(Duration::from_secs(3600));
+    pass(61).await;
+    assert_eq!((a.runs.begun(), a.runs.running()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn frequent_progress_does_not_hold_up_a_cancellation() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::LATEST);
+    let b = Replica::new(a.link.store(), &a.runs, Revision::LATEST);
+    let id = a.create("chatty", json!({ "seconds": 600 })).await;
+    a.link.slow_down(Duration::from_millis(30));
+    pass(1).await;
+    assert_eq!(a.runs.running(), 1);
+    b.cancel(&id).await;
+    pass(1).await;
+    assert_eq!(a.runs.running(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_fails_if_the_store_fails_while_it_is_read() {
+    let a = Replica::new(&Arc::default(), &Runs::default(), Revision::V2025_11_25);
+    a.create("wait", json!({ "seconds": 1 })).await;
+    a.link.blind();
+    let error = a.peer.ask(Method::TasksList, json!({})).await.unwrap_err();
+    assert_eq!(error.message, "the store of tasks failed: blind");
+}

@@ -6,13 +6,18 @@ use std::time::Duration;
 
 use bowline_proto::request::Owner;
 use bowline_server::TaskLimits;
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::error::code;
+use bowline_types::ext::tasks::IDENTIFIER;
+use bowline_types::json::Object;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
 use super::store::VirtualStore;
 use super::{Replica, Runs, pass};
-use crate::peer::BOTH;
+use crate::peer::{BOTH, Peer};
+use crate::wire::Wire;
 
 fn limited(revision: Revision, change: impl FnOnce(&mut TaskLimits)) -> Replica {
     let mut limits = TaskLimits::default();
@@ -131,4 +136,111 @@ async fn a_call_whose_arguments_do_not_fit_does_not_run_again() {
     pass(12).await;
     let b = Replica::new(&store, &runs, Revision::LATEST);
     assert_eq!((b.status(&id).await.as_str(), runs.begun()), ("failed", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_fits_into_the_least_record_runs_again() {
+    let (store, runs) = (Arc::<VirtualStore>::default(), Runs::default());
+    let mut limits = TaskLimits::default();
+    limits.record = 0;
+    let a = Replica::limited(&store, &runs, Revision::LATEST, limits.clone());
+    let id = a.create("report", json!({ "seconds": 60 })).await;
+    a.link.cut();
+    pass(12).await;
+    let b = Replica::limited(&store, &runs, Revision::LATEST, limits);
+    let status = b.status(&id).await;
+    pass(1).await;
+    assert_eq!((status.as_str(), runs.begun()), ("working", 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_with_its_call_is_never_longer_than_allowed() {
+    let (store, runs) = (Arc::<VirtualStore>::default(), Runs::default());
+    let mut limits = TaskLimits::default();
+    limits.record = 4096;
+    let mut a = Replica::limited(&store, &runs, Revision::LATEST, limits);
+    let long = Object::of(&json!({ "long": "x".repeat(4000) })).unwrap();
+    let can = ClientCapabilities::new().with_extension(IDENTIFIER, Object::default()).unwrap();
+    let can = can.with_extension("com.example/long", long).unwrap();
+    a.peer = Peer::able(&a.server, Revision::LATEST, can);
+    a.create("report", json!({ "seconds": 60 })).await;
+    let longest = store.records().await.iter().map(String::len).max();
+    assert!(longest.is_some_and(|length| length <= 4096), "{longest:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_too_long_for_the_next_server_ends_and_does_not_keep_others_from_ending() {
+    let (store, runs) = (Arc::<VirtualStore>::default(), Runs::default());
+    let a = Replica::new(&store, &runs, Revision::LATEST);
+    for _ in 0..5 {
+        a.create("report", json!({ "seconds": 60, "more": "x".repeat(9000) })).await;
+        a.create("wait", json!({ "seconds": 60 })).await;
+    }
+    a.link.cut();
+    pass(12).await;
+    let mut limits = TaskLimits::default();
+    limits.record = 0;
+    let b = Replica::limited(&store, &runs, Revision::LATEST, limits);
+    let _serving = Wire::to(&b.server);
+    pass(1).await;
+    let records = store.records().await;
+    assert_eq!(records.len(), 10);
+    assert!(records.iter().all(|record| record.contains(r#""status":"failed""#)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn times_without_end_are_no_mistake() {
+    for revision in BOTH {
+        let replica = limited(revision, |limits| {
+            (limits.ttl, limits.longest_ttl) = (Duration::MAX, Duration::MAX);
+            limits.poll_interval = Duration::MAX;
+        });
+        let id = replica.create("wait", json!({ "seconds": 60 })).await;
+        pass(30).await;
+        assert_eq!(replica.status(&id).await, "working");
+        pass(31).await;
+        assert_eq!(replica.text(&id).await, "60 seconds later");
+    }
+}
+
+// spec: TASK-74
+#[tokio::test(start_paused = true)]
+async fn a_server_runs_a_limited_number_of_tasks() {
+    for revision in BOTH {
+        let replica = limited(revision, |limits| limits.running = 2);
+        for _ in 0..2 {
+            replica.create("wait", json!({ "seconds": 5 })).await;
+        }
+        let error = replica.try_create("wait", json!({ "seconds": 5 })).await.unwrap_err();
+        assert_eq!(
+            error.message,
+            "the server runs no more than 2 tasks at a time; try again later"
+        );
+        assert_eq!(error.code, code::UNAVAILABLE);
+        assert_eq!(replica.runs.begun(), 2);
+        pass(6).await;
+        replica.create("wait", json!({ "seconds": 5 })).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_to_run_again_waits_for_a_place() {
+    let (store, runs) = (Arc::<VirtualStore>::default(), Runs::default());
+    let a = Replica::new(&store, &runs, Revision::LATEST);
+    for _ in 0..2 {
+        a.create("report", json!({ "seconds": 20 })).await;
+    }
+    a.link.cut();
+    pass(12).await;
+    let mut limits = TaskLimits::default();
+    limits.running = 1;
+    let b = Replica::limited(&store, &runs, Revision::LATEST, limits);
+    let _serving = Wire::to(&b.server);
+    pass(1).await;
+    assert_eq!(runs.begun(), 3);
+    pass(25).await;
+    assert_eq!(runs.begun(), 4, "the first has ended");
+    pass(25).await;
+    let records = store.records().await;
+    assert!(records.iter().all(|record| record.contains(r#""status":"completed""#)));
 }

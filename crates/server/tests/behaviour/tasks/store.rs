@@ -69,12 +69,35 @@ pub(super) struct Link {
     /// News of topics get lost.
     is_deaf: Arc<AtomicBool>,
     refused: AtomicUsize,
+    /// How many of the next announcements fail.
+    lost_announcements: AtomicUsize,
+    /// Records cannot be read.
+    is_blind: AtomicBool,
+    /// How long each change takes.
+    delay: Mutex<Duration>,
 }
 
 impl Link {
     pub(super) fn to(store: &Arc<VirtualStore>) -> Arc<Self> {
         let (fails, is_deaf, refused) = Default::default();
-        Arc::new(Self { store: store.clone(), fails, is_deaf, refused })
+        let (lost_announcements, is_blind, delay) = Default::default();
+        let store = store.clone();
+        Arc::new(Self { store, fails, is_deaf, refused, lost_announcements, is_blind, delay })
+    }
+
+    /// The next announcement of the server fails, after the change that it announces was written.
+    pub(super) fn lose_announcement(&self) {
+        self.lost_announcements.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The server can list keys, but cannot read values.
+    pub(super) fn blind(&self) {
+        self.is_blind.store(true, Ordering::Relaxed);
+    }
+
+    /// Each change takes this long from now on.
+    pub(super) fn slow_down(&self, delay: Duration) {
+        *self.delay.lock().unwrap() = delay;
     }
 
     pub(super) fn store(&self) -> &Arc<VirtualStore> {
@@ -117,6 +140,9 @@ impl Link {
 
 impl Backend for Link {
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        if self.is_blind.load(Ordering::Relaxed) {
+            return Box::pin(ready(Err(Error::new("blind"))));
+        }
         self.reach(|memory| memory.get(key))
     }
 
@@ -127,8 +153,12 @@ impl Backend for Link {
         expiry: Duration,
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
+        let delay = *self.delay.lock().unwrap();
         self.reach(|memory| {
             Box::pin(async move {
+                if !delay.is_zero() {
+                    tokio::time::sleep(delay).await;
+                }
                 let written = memory.put(key, value, LONG, expect).await?;
                 if let Written::Yes(_) = written {
                     let expires = Instant::now() + expiry;
@@ -171,6 +201,11 @@ impl Backend for Link {
     }
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        let lost = &self.lost_announcements;
+        let take = |left: usize| left.checked_sub(1);
+        if lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
+            return Box::pin(ready(Err(Error::new("not announced"))));
+        }
         self.reach(|memory| memory.publish(topic, value))
     }
 
