@@ -55,6 +55,18 @@ impl Words<'_> {
     }
 }
 
+/// The two sides of `key=value`, both texts.
+///
+/// # Errors
+///
+/// If there is no `=`.
+pub(crate) fn pair(word: &str) -> Result<(String, String), Failure> {
+    let (key, value) = word
+        .split_once('=')
+        .ok_or_else(|| Failure::usage(format!("`{word}`: expected `key=value`")))?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
 fn standard_input() -> Result<String, Failure> {
     let mut text = String::new();
     let outcome = std::io::stdin().read_to_string(&mut text);

@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{call, demo, list};
+use crate::commands::{call, complete, demo, list, prompt, read};
 use crate::exit::{Exit, Failure};
 use crate::print;
 
@@ -33,6 +33,9 @@ enum Command {
     Demo(demo::Args),
     List(list::Args),
     Call(call::Args),
+    Read(read::Args),
+    Prompt(prompt::Args),
+    Complete(complete::Args),
 }
 
 impl Command {
@@ -41,13 +44,16 @@ impl Command {
             Self::Demo(args) => args.run().await,
             Self::List(args) => args.run().await,
             Self::Call(args) => args.run().await,
+            Self::Read(args) => args.run().await,
+            Self::Prompt(args) => args.run().await,
+            Self::Complete(args) => args.run().await,
         }
     }
 
     /// One thread is enough for a command that waits for one server, and starts faster.
     fn runtime(&self) -> Result<Runtime, Failure> {
         let mut builder = match self {
-            Self::Demo(_) | Self::List(_) | Self::Call(_) => Builder::new_current_thread(),
+            _ => Builder::new_current_thread(),
         };
         builder.enable_all().build().map_err(|error| {
             Failure::new(Exit::Unreachable, format!("cannot start the runtime: {error}"))

@@ -1,5 +1,8 @@
 //! The commands: one file for each, with its arguments and what it does.
 
 pub(crate) mod call;
+pub(crate) mod complete;
 pub(crate) mod demo;
 pub(crate) mod list;
+pub(crate) mod prompt;
+pub(crate) mod read;

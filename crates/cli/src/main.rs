@@ -5,21 +5,26 @@
 //! * `cli`: the command line, and the list of commands.
 //! * `commands`: one file for each command, with its arguments and what it does.
 //! * `target`: which server a command is for, and how to connect to it.
+//! * `discover`: servers that configuration files name; `consent`: to those of a project.
 //! * `schema`: the parameters of a tool; `arguments`: values for them, from the command line.
 //! * `demo`: the built-in server.
 //! * `exit`: exit codes, and failures with their hints.
 //! * `interrupt`: Ctrl-C.
+//! * `terminal`: questions to the user.
 //! * `print`: output for people and for programs.
 
 mod arguments;
 mod cli;
 mod commands;
+mod consent;
 mod demo;
+mod discover;
 mod exit;
 mod interrupt;
 mod print;
 mod schema;
 mod target;
+mod terminal;
 
 use std::process::ExitCode;
 

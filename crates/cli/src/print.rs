@@ -3,16 +3,19 @@
 //! Colours appear on terminals only, unless `CLICOLOR_FORCE` or `NO_COLOR` says otherwise. Text of
 //! a server is [cleaned](clean) before a terminal gets it.
 
+pub(crate) mod content;
 pub(crate) mod json;
 pub(crate) mod table;
 
 use std::borrow::Cow;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
 
 /// Names of sections and of things.
 pub(crate) const BOLD: Style = Style::new().bold();
+/// What the user should look at twice.
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
@@ -20,6 +23,25 @@ const HINT: Style = AnsiColor::Cyan.on_default().bold();
 pub(crate) fn text(text: &str) {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     finish(write!(anstream::stdout().lock(), "{text}{end}"));
+}
+
+/// Prints bytes to standard output as they are.
+pub(crate) fn bytes(bytes: &[u8]) {
+    let mut stdout = io::stdout().lock();
+    finish(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+}
+
+/// Whether a terminal shows standard output.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Prints text of a server to standard output, with a line end: cleaned if a terminal shows it, else
+/// as it is.
+pub(crate) fn served(text: &str) {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let text = if is_terminal() { clean(text) } else { Cow::Borrowed(text) };
+    bytes(format!("{text}{end}").as_bytes());
 }
 
 /// Prints a note to standard error.

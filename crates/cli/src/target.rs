@@ -10,8 +10,12 @@ use bowline::client::ClientBuilder;
 use bowline::transport::child::Stderr;
 use bowline::types::revision::Revision;
 use bowline::{Client, Command};
+use bowline_gateway::config::{CommandLaunch, ConfigVariables, Launch};
 
+use crate::consent::{self, Agreed, Request};
+use crate::discover::{Folders, Found, Origin, discover};
 use crate::exit::{Exit, Failure};
+use crate::terminal;
 
 /// The options of every command that connects to a server.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -35,6 +39,9 @@ pub(crate) struct TargetArgs {
     /// Shows what the server writes to standard error
     #[arg(short, long)]
     verbose: bool,
+    /// Runs or calls what a file of this project names, without asking
+    #[arg(long)]
+    yes: bool,
 }
 
 impl TargetArgs {
@@ -60,11 +67,58 @@ impl TargetArgs {
         if word.starts_with("http://") || word.starts_with("https://") {
             return Ok(self.target(word.to_owned(), Place::Url(word.to_owned())));
         }
+        if let Some(target) = self.configured(word)? {
+            return Ok(target);
+        }
         if word.contains(|c: char| c.is_whitespace() || c == '/' || c == '\\') {
             return Ok(self.started(split(word)?));
         }
         Err(Failure::new(Exit::Unreachable, format!("there is no server named `{word}`"))
             .hint(format!("a URL begins with `https://`; a command comes last: `-- {word}`")))
+    }
+
+    /// The server that configuration files give this name, if there is one.
+    fn configured(&self, word: &str) -> Result<Option<Target>, Failure> {
+        let discovery = discover(&Folders::of_process());
+        match discovery.named(word)[..] {
+            [] => Ok(None),
+            [found] => self.found(found).map(Some),
+            ref several => {
+                let names: Vec<String> = several.iter().map(|it| it.qualified()).collect();
+                Err(Failure::usage(format!("several servers are named `{word}`"))
+                    .hint(format!("choose one of {}", names.join(", "))))
+            }
+        }
+    }
+
+    /// A server that a configuration file names.
+    ///
+    /// # Errors
+    ///
+    /// If a variable of its entry has no value.
+    pub(crate) fn found(&self, found: &Found) -> Result<Target, Failure> {
+        let entry = &found.entry;
+        let launch = entry.resolve(&variables(found)?).map_err(|error| {
+            let failure = Failure::new(Exit::Unreachable, error.to_string());
+            error.advice().map(ToOwned::to_owned).into_iter().fold(failure, Failure::hint)
+        })?;
+        let consent = (found.origin == Origin::Project).then(|| Request {
+            name: entry.name.clone(),
+            file: entry.file.clone(),
+            launch: launch.clone(),
+        });
+        let mut target = match launch {
+            Launch::Command(launch) => self.started(command(&launch)),
+            Launch::Http(launch) => {
+                let mut target = self.target(String::new(), Place::Url(launch.url));
+                target.headers.extend(launch.headers);
+                target
+            }
+            _ => return Err(Failure::usage(format!("`{}` cannot be reached", entry.name))),
+        };
+        target.label.clone_from(&entry.name);
+        target.consent = consent;
+        Ok(target)
     }
 
     fn started(&self, command: Command) -> Target {
@@ -87,6 +141,8 @@ impl TargetArgs {
             place,
             headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
             revisions: self.revisions.clone(),
+            consent: None,
+            agreed: if self.yes { Agreed::Yes } else { Agreed::No },
         }
     }
 }
@@ -102,6 +158,9 @@ pub(crate) struct Target {
     pub(crate) headers: Vec<(String, String)>,
     /// The revisions to speak; all if empty.
     pub(crate) revisions: Vec<Revision>,
+    /// What the user must agree to first: a file of the project names the server.
+    pub(crate) consent: Option<Request>,
+    agreed: Agreed,
 }
 
 /// Where a server is.
@@ -118,8 +177,12 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// If the server cannot be started or reached, or demands authorization.
+    /// If the user does not consent, or the server cannot be started or reached, or demands
+    /// authorization.
     pub(crate) async fn connect(self, builder: ClientBuilder) -> Result<Client, Failure> {
+        if let Some(request) = &self.consent {
+            consent::ask(request, self.agreed)?;
+        }
         let mut builder = builder.label(&self.label);
         if !self.revisions.is_empty() {
             builder = builder.revisions(self.revisions);
@@ -143,9 +206,35 @@ pub(crate) fn client() -> ClientBuilder {
     Client::builder("bowline", env!("CARGO_PKG_VERSION"))
 }
 
+/// The values of the variables in an entry. Those of `${input:id}` are asked for.
+fn variables(found: &Found) -> Result<ConfigVariables, Failure> {
+    let mut variables = ConfigVariables::of_process();
+    if let Ok(folder) = std::env::current_dir() {
+        variables = variables.with_workspace(folder);
+    }
+    let needed = found.entry.variables();
+    for input in &found.inputs {
+        if needed.iter().any(|name| name.strip_prefix("input:") == Some(&input.id))
+            && terminal::is_interactive()
+        {
+            variables = variables.with_input(&input.id, terminal::input(input)?);
+        }
+    }
+    Ok(variables)
+}
+
+fn command(launch: &CommandLaunch) -> Command {
+    let command = Command::new(&launch.program).args(&launch.args);
+    let command = launch.env.iter().fold(command, |it, (name, value)| it.env(name, value));
+    match &launch.cwd {
+        Some(folder) => command.current_dir(folder),
+        None => command,
+    }
+}
+
 /// Splits a quoted command into words, as a shell does. Nothing else of a shell happens.
 fn split(text: &str) -> Result<Command, Failure> {
-    let words = shlex::split(text).filter(|words| !words.is_empty());
+    let words = shell_words::split(text).ok().filter(|words| !words.is_empty());
     let Some(words) = words else {
         return Err(Failure::usage(format!("`{text}` is no command: a quote is not closed")));
     };

@@ -81,7 +81,7 @@ impl Args {
         } else if let Some(structured) = outcome.structured() {
             print::text(&json::indented(structured.as_str()));
         } else {
-            print::text(&print::clean(&outcome.text()));
+            print::served(&outcome.text());
         }
         exit
     }

@@ -3,8 +3,11 @@
 //! Expected output is beside the tests, in `expected`; `UPDATE=1 cargo test` rewrites it.
 
 mod call;
+mod config;
 mod demo;
 mod list;
+mod read;
+mod terminal;
 mod usage;
 
 use std::fs;

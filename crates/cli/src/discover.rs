@@ -1,0 +1,104 @@
+//! Finds the servers that configuration files of hosts name.
+//!
+//! Files of the user are told apart from files of a project: a project may come from a stranger, so
+//! nothing that its files name is started or called without [consent](crate::consent). Finding
+//! servers reads files and does nothing else.
+
+mod places;
+
+use std::path::{Path, PathBuf};
+
+use bowline_gateway::config::{ConfigError, ConfigFile, ConfigInput, Dialect, ServerEntry};
+
+pub(crate) use self::places::Folders;
+use self::places::Place;
+
+/// Whose file names a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A file in the home of the user.
+    User,
+    /// A file in the working folder.
+    Project,
+}
+
+/// A server that a file names.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) entry: ServerEntry,
+    pub(crate) origin: Origin,
+    /// The questions of its file, which `${input:id}` stands for.
+    pub(crate) inputs: Vec<ConfigInput>,
+}
+
+impl Found {
+    /// The name that also names the host: `cursor:git`.
+    pub(crate) fn qualified(&self) -> String {
+        format!("{}:{}", slug(self.entry.dialect), self.entry.name)
+    }
+}
+
+/// All servers that files name, and what is wrong with the files.
+#[derive(Debug, Default)]
+pub(crate) struct Discovery {
+    pub(crate) found: Vec<Found>,
+    pub(crate) problems: Vec<ConfigError>,
+}
+
+/// Reads the files of all hosts. Files that do not exist are passed over.
+pub(crate) fn discover(folders: &Folders) -> Discovery {
+    let mut discovery = Discovery::default();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for Place { path, dialect, origin } in folders.places() {
+        // In the home folder, a file of the user is at the place of a project's file too.
+        if seen.contains(&path) || !path.is_file() {
+            continue;
+        }
+        seen.push(path.clone());
+        match ConfigFile::read(&path, dialect) {
+            Ok(file) => discovery.add(file, origin, folders),
+            Err(problem) => discovery.problems.push(problem),
+        }
+    }
+    discovery
+}
+
+impl Discovery {
+    fn add(&mut self, file: ConfigFile, origin: Origin, folders: &Folders) {
+        let is_here = |project: &Path| folders.project.as_deref().is_some_and(|it| it == project);
+        for entry in file.entries {
+            if entry.project.as_deref().is_none_or(is_here) {
+                self.found.push(Found { entry, origin, inputs: file.inputs.clone() });
+            }
+        }
+        self.problems.extend(file.faults);
+    }
+
+    /// The servers of this name, `NAME` or `HOST:NAME`. Servers of the user hide those of a project,
+    /// and of equal ones only the first is given.
+    pub(crate) fn named(&self, name: &str) -> Vec<&Found> {
+        let mut all: Vec<&Found> = self
+            .found
+            .iter()
+            .filter(|it| it.entry.name == name || it.qualified() == name)
+            .collect();
+        if all.iter().any(|it| it.origin == Origin::User) {
+            all.retain(|it| it.origin == Origin::User);
+        }
+        let mut different: Vec<&Found> = Vec::new();
+        for found in all {
+            if !different.iter().any(|it| it.entry.start == found.entry.start) {
+                different.push(found);
+            }
+        }
+        different
+    }
+}
+
+/// The name of a host on the command line: `claude-code`.
+fn slug(dialect: Dialect) -> String {
+    dialect.host().to_lowercase().replace(' ', "-")
+}
+
+#[cfg(test)]
+mod tests;

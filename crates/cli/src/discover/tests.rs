@@ -1,0 +1,109 @@
+//! Tests of finding servers.
+
+use std::fs;
+
+use super::*;
+
+/// A home and a project with these files.
+fn folders(files: &[(&str, &str)]) -> (tempfile::TempDir, Folders) {
+    let root = tempfile::tempdir().unwrap();
+    let below = |name: &str| Some(root.path().join(name));
+    for (name, text) in files {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let (settings, config) = (below("home/.config"), below("home/.config"));
+    let folders = Folders { home: below("home"), settings, config, project: below("project") };
+    (root, folders)
+}
+
+fn names(discovery: &Discovery) -> Vec<(String, Origin)> {
+    discovery.found.iter().map(|it| (it.qualified(), it.origin)).collect()
+}
+
+#[test]
+fn files_of_all_hosts_are_found_and_those_of_the_user_come_first() {
+    let plain = r#"{"mcpServers":{"a":{"command":"run"}}}"#;
+    let vs_code = r#"{"servers":{"a":{"command":"run"}}, /* note */ "inputs":[]}"#;
+    let toml = "[mcp_servers.a]\ncommand = \"run\"\n";
+    let zed = r#"{"context_servers":{"a":{"command":"run","args":[]}}}"#;
+    let (_root, folders) = folders(&[
+        ("home/.claude.json", plain),
+        ("home/.cursor/mcp.json", plain),
+        ("home/.codex/config.toml", toml),
+        ("home/.codeium/windsurf/mcp_config.json", plain),
+        ("home/.gemini/settings.json", plain),
+        ("home/.config/Claude/claude_desktop_config.json", plain),
+        ("home/.config/Code/User/mcp.json", vs_code),
+        ("home/.config/zed/settings.json", zed),
+        ("project/.mcp.json", plain),
+        ("project/.cursor/mcp.json", plain),
+        ("project/.vscode/mcp.json", vs_code),
+    ]);
+    let discovery = discover(&folders);
+    assert!(discovery.problems.is_empty(), "{:?}", discovery.problems);
+    let expected = [
+        ("claude-code:a", Origin::User),
+        ("cursor:a", Origin::User),
+        ("codex:a", Origin::User),
+        ("windsurf:a", Origin::User),
+        ("gemini-cli:a", Origin::User),
+        ("claude-desktop:a", Origin::User),
+        ("vs-code:a", Origin::User),
+        ("zed:a", Origin::User),
+        ("claude-code:a", Origin::Project),
+        ("cursor:a", Origin::Project),
+        ("vs-code:a", Origin::Project),
+    ];
+    assert_eq!(names(&discovery), expected.map(|(name, origin)| (name.to_owned(), origin)));
+}
+
+#[test]
+fn a_server_of_the_user_hides_one_of_the_project() {
+    let (_root, folders) = folders(&[
+        ("home/.claude.json", r#"{"mcpServers":{"git":{"command":"mine"}}}"#),
+        ("home/.cursor/mcp.json", r#"{"mcpServers":{"git":{"command":"mine"}}}"#),
+        ("home/.gemini/settings.json", r#"{"mcpServers":{"git":{"command":"other"}}}"#),
+        ("project/.mcp.json", r#"{"mcpServers":{"git":{"command":"evil"}}}"#),
+    ]);
+    let discovery = discover(&folders);
+    let addresses =
+        |name| -> Vec<&str> { discovery.named(name).iter().map(|it| it.entry.address()).collect() };
+    assert_eq!(addresses("git"), ["mine", "other"]);
+    assert_eq!(addresses("gemini-cli:git"), ["other"]);
+    assert_eq!(addresses("hub"), [""; 0]);
+}
+
+#[test]
+fn entries_for_other_projects_are_left_out() {
+    let (root, folders) = folders(&[]);
+    let project = root.path().join("project");
+    let text = format!(
+        r#"{{"projects":{{{:?}:{{"mcpServers":{{"here":{{"command":"a"}}}}}},
+            "elsewhere":{{"mcpServers":{{"there":{{"command":"b"}}}}}}}}}}"#,
+        project.to_str().unwrap()
+    );
+    fs::create_dir_all(root.path().join("home")).unwrap();
+    fs::write(root.path().join("home/.claude.json"), text).unwrap();
+    assert_eq!(names(&discover(&folders)), [("claude-code:here".to_owned(), Origin::User)]);
+}
+
+#[test]
+fn in_the_home_folder_a_file_of_the_user_stays_one() {
+    let text = r#"{"mcpServers":{"a":{"command":"run"}}}"#;
+    let (_root, mut folders) = folders(&[("home/.cursor/mcp.json", text)]);
+    folders.project.clone_from(&folders.home);
+    assert_eq!(names(&discover(&folders)), [("cursor:a".to_owned(), Origin::User)]);
+}
+
+#[test]
+fn a_broken_file_is_a_problem_and_hides_no_others() {
+    let (_root, folders) = folders(&[
+        ("home/.claude.json", "{"),
+        ("home/.cursor/mcp.json", r#"{"mcpServers":{"a":{"command":"run"},"b":{}}}"#),
+    ]);
+    let discovery = discover(&folders);
+    assert_eq!(names(&discovery).len(), 1);
+    assert_eq!(discovery.problems.len(), 2, "{:?}", discovery.problems);
+}

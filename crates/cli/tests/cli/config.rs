@@ -1,0 +1,120 @@
+//! Servers that configuration files name.
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::terminal::Terminal;
+
+/// A home and a project.
+struct Folders(TempDir);
+
+impl Folders {
+    fn new(files: &[(&str, String)]) -> Self {
+        let root = TempDir::new().unwrap();
+        fs::create_dir_all(root.path().join("home")).unwrap();
+        fs::create_dir_all(root.path().join("project")).unwrap();
+        for (name, text) in files {
+            fs::write(root.path().join(name), text).unwrap();
+        }
+        Self(root)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = bowline();
+        command.current_dir(self.0.path().join("project")).args(arguments);
+        command.env("HOME", self.0.path().join("home")).env("XDG_CONFIG_HOME", "nowhere");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        self.command(arguments).output().unwrap().into()
+    }
+}
+
+/// A file that names the test's server `a b`, started by a script that leaves a mark first.
+fn marking() -> String {
+    let script = format!("touch started; exec {}", exhibit().display());
+    format!(r#"{{"mcpServers":{{"ex":{{"command":"sh","args":["-c",{script:?},"a b"]}}}}}}"#)
+}
+
+const CALL: &[&str] = &["call", "ex", "echo", "message=hi"];
+
+#[test]
+fn a_server_of_the_user_is_called_by_its_name() {
+    let folders = Folders::new(&[("home/.claude.json", marking())]);
+    let called = folders.run(CALL);
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
+    assert_eq!(called.stderr, "");
+    let called = folders.run(&["call", "claude-code:ex", "echo", "message=hi"]);
+    assert_eq!(called.stdout, "hi\n");
+}
+
+// spec: LOCAL-1, LOCAL-2, LOCAL-3
+#[test]
+fn a_server_of_the_project_is_not_started_without_consent() {
+    let folders = Folders::new(&[("project/.mcp.json", marking())]);
+    let called = folders.run(CALL);
+    assert_eq!((called.code, called.stdout.as_str()), (Some(3), ""));
+    assert!(!folders.0.path().join("project/started").exists());
+    let exact = format!(r#"sh -c "touch started; exec {}" "a b""#, exhibit().display());
+    assert!(called.stderr.contains(&exact), "{}", called.stderr);
+    assert!(called.stderr.contains("wants to run code on this machine"), "{}", called.stderr);
+    let shown = called.stderr.replace(exhibit().to_str().unwrap(), "EXHIBIT");
+    expect("consent.txt", &shown.replace(folders.0.path().to_str().unwrap(), "ROOT"));
+
+    let called = folders.run(&[CALL, &["--yes"]].concat());
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
+    assert!(folders.0.path().join("project/started").exists());
+}
+
+// spec: LOCAL-4
+#[test]
+fn a_server_of_the_project_starts_when_the_user_says_yes_and_not_before() {
+    let folders = Folders::new(&[("project/.mcp.json", marking())]);
+    for refusal in ["n", "\u{1b}"] {
+        let mut terminal = Terminal::start(folders.command(CALL));
+        terminal.answer("Run it?", refusal);
+        let (code, stdout, _) = terminal.end();
+        assert_eq!((code, stdout.as_str()), (Some(3), ""));
+        assert!(!folders.0.path().join("project/started").exists());
+    }
+    let mut terminal = Terminal::start(folders.command(CALL));
+    // Enter alone is no answer.
+    terminal.answer("Run it?", "\ry");
+    let (code, stdout, shown) = terminal.end();
+    assert_eq!((code, stdout.as_str()), (Some(0), "hi\n"), "{shown}");
+}
+
+// spec: LOCAL-1
+#[test]
+fn a_url_of_the_project_gets_no_secret_without_consent() {
+    let http = HttpExhibit::start();
+    let entry = format!(r#"{{"url":{:?},"headers":{{"X-Key":"${{SECRET}}"}}}}"#, http.url);
+    let text = format!(r#"{{"mcpServers":{{"ex":{entry}}}}}"#);
+    let folders = Folders::new(&[("project/.mcp.json", text)]);
+    let mut command = folders.command(CALL);
+    let called: Run = command.env("SECRET", "s3cr3t").output().unwrap().into();
+    assert_eq!((called.code, called.stdout.as_str()), (Some(3), ""));
+    assert!(called.stderr.contains(&http.url) && called.stderr.contains("X-Key"));
+    assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
+}
+
+#[test]
+fn a_name_that_means_several_servers_must_be_chosen() {
+    let other = r#"{"mcpServers":{"ex":{"command":"other"}}}"#.to_owned();
+    let folders = Folders::new(&[("home/.claude.json", marking())]);
+    fs::create_dir(folders.0.path().join("home/.cursor")).unwrap();
+    fs::write(folders.0.path().join("home/.cursor/mcp.json"), other).unwrap();
+    let called = folders.run(CALL);
+    assert_eq!(called.code, Some(2));
+    expect("several.txt", &called.stderr);
+}
+
+#[test]
+fn a_variable_without_a_value_is_named() {
+    let text = r#"{"mcpServers":{"ex":{"command":"run","args":["${NO_SUCH_VARIABLE}"]}}}"#;
+    let folders = Folders::new(&[("home/.claude.json", text.to_owned())]);
+    let called = folders.run(CALL);
+    assert_eq!(called.code, Some(3));
+    assert!(called.stderr.contains("`NO_SUCH_VARIABLE` has no value"), "{}", called.stderr);
+}
