@@ -51,11 +51,8 @@ impl Command {
     }
 
     /// One thread is enough for a command that waits for one server, and starts faster.
-    fn runtime(&self) -> Result<Runtime, Failure> {
-        let mut builder = match self {
-            _ => Builder::new_current_thread(),
-        };
-        builder.enable_all().build().map_err(|error| {
+    fn runtime() -> Result<Runtime, Failure> {
+        Builder::new_current_thread().enable_all().build().map_err(|error| {
             Failure::new(Exit::Unreachable, format!("cannot start the runtime: {error}"))
         })
     }
@@ -71,7 +68,7 @@ pub(crate) fn run() -> Result<Exit, Failure> {
         print::text(&Cli::command().render_help().ansi().to_string());
         return Ok(Exit::Done);
     };
-    let runtime = command.runtime()?;
+    let runtime = Command::runtime()?;
     let outcome = runtime.block_on(Box::pin(command.run()));
     // A prompt may still wait for a key on a thread of the runtime.
     runtime.shutdown_background();

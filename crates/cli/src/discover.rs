@@ -8,7 +8,9 @@ mod places;
 
 use std::path::{Path, PathBuf};
 
-use bowline_gateway::config::{ConfigError, ConfigFile, ConfigInput, Dialect, ServerEntry};
+use bowline_gateway::config::{
+    ConfigError, ConfigFile, ConfigInput, ConfigVariables, Dialect, ServerEntry,
+};
 
 pub(crate) use self::places::Folders;
 use self::places::Place;
@@ -85,9 +87,12 @@ impl Discovery {
         if all.iter().any(|it| it.origin == Origin::User) {
             all.retain(|it| it.origin == Origin::User);
         }
+        let variables = ConfigVariables::of_process();
+        let launch = |found: &Found| found.entry.resolve(&variables).ok();
         let mut different: Vec<&Found> = Vec::new();
         for found in all {
-            if !different.iter().any(|it| it.entry.start == found.entry.start) {
+            let of_this = launch(found);
+            if of_this.is_none() || !different.iter().any(|it| launch(it) == of_this) {
                 different.push(found);
             }
         }
