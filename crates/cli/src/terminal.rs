@@ -58,7 +58,6 @@ pub(crate) fn input(input: &ConfigInput) -> Result<String, Failure> {
 }
 
 /// The failure of a question.
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unasked(error: dialoguer::Error) -> Failure {
     let dialoguer::Error::IO(error) = error;
     // The cursor is hidden while a question is open.

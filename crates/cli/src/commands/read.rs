@@ -50,7 +50,7 @@ impl Args {
             json::print(&contents.into_message());
             return Ok(());
         }
-        for part in contents.iter() {
+        for part in &contents {
             match &part.body {
                 ResourceBody::Text(text) => print::served(text),
                 _ => {
