@@ -17,6 +17,7 @@
 //! | `task_client` | a client that does something else while a task runs |
 //! | `extension` | a method outside of the specification, on both sides |
 //! | `skills` | skills: texts that tell models how to use the server |
+//! | `apps` | a tool with a view: HTML that hosts show with its results |
 //! | `ask_the_user` | questions, the same code in both eras |
 //! | `client` | starts any server and calls one of its tools |
 //! | `login` | a client that logs in with the user's browser, and keeps its tokens |

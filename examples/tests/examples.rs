@@ -31,6 +31,7 @@ macro_rules! examples {
 }
 
 examples! {
+    apps,
     ask_the_user,
     axum_auth,
     client,
@@ -294,6 +295,26 @@ mod works {
             cancels(&client).await;
             assert_eq!(text(&client, "process", files).await, "processed 2 files");
             client.close().await;
+        }
+    }
+
+    pub(super) async fn apps() {
+        for revision in BOTH {
+            let host = start_as(Command::new(program("apps")), revision, ClientBuilder::ui).await;
+            let tools = host.tools().for_model().all().await.unwrap();
+            let [forecast] = &tools[..] else { panic!("{tools:?}") };
+            let uri = forecast.ui().unwrap().resource_uri.unwrap();
+            let view = host.view(&uri).await.unwrap();
+            assert!(view.html().contains("ui/notifications/tool-result"));
+            assert_eq!(view.settings().prefers_border, Some(true));
+            let now = view.call("refresh", ()).await.unwrap();
+            assert_eq!(now.text(), r#"{"degrees":22.0}"#);
+            host.close().await;
+            let plain = start("apps", revision).await;
+            let city = json!({ "city": "Oslo" });
+            assert_eq!(text(&plain, "forecast", city).await, r#"{"degrees":21.5}"#);
+            assert_eq!(plain.tools().all().await.unwrap().len(), 1);
+            plain.close().await;
         }
     }
 

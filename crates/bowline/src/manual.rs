@@ -94,3 +94,6 @@ pub mod _27_extensions {}
 #[cfg(feature = "skills")]
 #[doc = include_str!("manual/_28_skills.md")]
 pub mod _28_skills {}
+
+#[doc = include_str!("manual/_29_apps.md")]
+pub mod _29_apps {}

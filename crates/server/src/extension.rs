@@ -43,8 +43,8 @@ use method::MethodEntry;
 ///
 /// Handlers take the same [extractors](crate::extract) as tools, and
 /// [`Params<T>`](crate::Params) for what the client sent. They cannot take [`Ask`](crate::Ask):
-/// since 2026-07-28 only tools, prompts and resources may ask. A server that mounts this one does
-/// not offer its extensions.
+/// since 2026-07-28 only tools, prompts and resources may ask. A server that mounts this one offers
+/// its extensions, too.
 ///
 /// ```
 /// use bowline_server::{Extension, Json, Params, Server};

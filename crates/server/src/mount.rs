@@ -15,8 +15,7 @@ use bowline_proto::members::Members;
 use bowline_proto::request::{Parts, Request, Response};
 use bowline_proto::upstream::{IntoUpstream, Upstream};
 use bowline_types::capability::ServerCapabilities;
-use bowline_types::ext::apps;
-use bowline_types::json::Object;
+use bowline_types::ext::tasks;
 use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 use futures_core::future::BoxFuture;
@@ -153,9 +152,13 @@ pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> S
             own = with(own);
         }
     }
-    if other.supports_extension(apps::IDENTIFIER) {
-        // Views and the links to them are passed on like any resource and tool.
-        _ = own.extensions.insert(apps::IDENTIFIER, Object::default());
+    // Tasks are those of the mounting server, which declares them itself.
+    let is_passed_on = |identifier: &str| identifier != tasks::IDENTIFIER;
+    for (identifier, settings) in other.extensions.iter().filter(|(it, _)| is_passed_on(it)) {
+        if !own.supports_extension(identifier) {
+            // The mounted server has declared it, so it is well-formed.
+            _ = own.extensions.insert(identifier, settings.clone());
+        }
     }
     own
 }

@@ -35,12 +35,15 @@ use crate::task::server_tasks::RecordedCallRunner;
 
 mod caching;
 mod complete;
+mod extensions;
 mod features;
 mod list;
 mod merge;
 mod mounted;
 mod optional;
 mod resource;
+#[cfg(feature = "skills")]
+mod skills;
 
 pub(crate) use caching::ListCaching;
 pub use caching::ListKind;
@@ -191,7 +194,9 @@ impl Router {
 
     /// The capabilities of the server without those of the mounted servers.
     fn own_capabilities(&self) -> ServerCapabilities {
-        own_capabilities(&self.0.registry, self.0.profile.subscriptions)
+        let mut own = own_capabilities(&self.0.registry, self.0.profile.subscriptions);
+        self.0.profile.extensions.declare(&mut own);
+        own
     }
 
     /// The features that the caller sees.

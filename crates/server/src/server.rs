@@ -296,6 +296,7 @@ impl Inner {
         let extensions = self.extensions_with_skills()?.build(&self.states)?;
         #[cfg(not(feature = "skills"))]
         let extensions = self.extensions.build(&self.states)?;
+        self.check_mounted(&extensions)?;
         let shared = Arc::new(ServerShared {
             states: self.states.clone(),
             sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),

@@ -24,7 +24,7 @@ pub(crate) trait ExtensionTable: Send + Sync {
     /// Serves a request or a notification, if an extension has its method.
     fn serve(
         &self,
-        request: Request,
+        request: &Request,
         shared: &Arc<ServerShared>,
     ) -> Option<BoxFuture<'static, Response>>;
 
@@ -94,7 +94,7 @@ fn route(extension: &Extension) -> Option<ErasedService> {
 impl ExtensionTable for Table {
     fn serve(
         &self,
-        request: Request,
+        request: &Request,
         shared: &Arc<ServerShared>,
     ) -> Option<BoxFuture<'static, Response>> {
         let target = self.methods.get(&request.parts.method)?;
@@ -107,7 +107,9 @@ impl ExtensionTable for Table {
             declared.and_then(|()| extension.scopes.check(&request.parts, || target.label()));
         Some(match refusal {
             Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
-            Ok(()) => Box::pin(invoke(&target.entry, target.route.as_ref(), request, shared)),
+            Ok(()) => {
+                Box::pin(invoke(&target.entry, target.route.as_ref(), request.clone(), shared))
+            }
         })
     }
 

@@ -19,11 +19,10 @@ use super::Mount;
 /// Pages of a list that are looked through.
 const MOST_PAGES: usize = 100;
 
-/// Whether a resource is listed, or a template that makes its URI.
+/// Whether a resource is listed.
 pub(crate) async fn resource(mount: &Mount, uri: &str, parts: &Parts) -> bool {
     let is_it = |resource: &ResourceDefinition| resource.uri == uri;
     any::<ListResourcesResult>(mount, Method::ResourcesList, parts, is_it).await
-        || template(mount, uri, parts).await
 }
 
 /// Whether a text is a template that is listed, or a URI that one makes.

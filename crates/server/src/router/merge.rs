@@ -8,7 +8,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::members::Members;
-use bowline_proto::request::{Request, Response, ResultBody, Success};
+use bowline_proto::request::{Request, Response, Success};
 use bowline_types::cache::{CacheHint, CacheScope};
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
@@ -20,6 +20,7 @@ use bowline_types::read::read;
 use bowline_types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ResourceDefinition, ResourceTemplate,
 };
+use bowline_types::revision::Revision;
 use bowline_types::tool::{ListToolsResult, ToolDefinition};
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
@@ -41,7 +42,7 @@ impl Router {
 
     /// A mounted server that fails is left out of a list that begins before it, and the result may
     /// not be stored then: the next one may be complete.
-    async fn merge<P: Merged>(self, request: Request) -> Response {
+    pub(super) async fn merge<P: Merged>(self, request: Request) -> Response {
         if !P::are_offered(&self.capabilities()) {
             return Err(not_offered(request.parts.method));
         }
@@ -72,7 +73,7 @@ impl Router {
             }
         }
         let Merging { items, next, cache } = merging;
-        Ok(Success::complete(P::new(items, next), request.parts.revision)?.with_cache(cache))
+        P::new(items, next).finish(cache, request.parts.revision)
     }
 
     /// Where a list comes from, in order.
@@ -90,7 +91,13 @@ impl Router {
             params = params.with("cursor", &cursor);
         }
         match source {
-            Source::Own => self.list_own(&Request { parts: request.parts.clone(), params }),
+            Source::Own => {
+                let request = Request { parts: request.parts.clone(), params };
+                match self.serve_own_extension(&request) {
+                    Some(page) => page.await,
+                    None => self.list_own(&request),
+                }
+            }
             Source::Mount(mount) => mount.ask(&request.parts, request.parts.method, params).await,
         }
     }
@@ -138,13 +145,14 @@ impl<P: Merged> Merging<P> {
         let invalid = |error| {
             ErrorObject::internal(format!("the list of `{}` is invalid: {error}", source.as_str()))
         };
-        let (mut items, next) = page.body().parse::<P>().map_err(invalid)?.into_parts();
+        let parsed = page.body().parse::<P>().map_err(invalid)?;
+        let hint = parsed.hint(page);
+        let (mut items, next) = parsed.into_parts();
         if let Source::Mount(mount) = source {
             items.iter_mut().for_each(|item| P::qualify(item, mount));
         }
         self.items.extend(items);
         self.next = next.map(|next| cursor_at(source, Some(&next)));
-        let hint = page.cache();
         self.cache.ttl = self.cache.ttl.min(hint.ttl);
         if hint.scope == CacheScope::Private {
             self.cache.scope = CacheScope::Private;
@@ -154,8 +162,16 @@ impl<P: Merged> Merging<P> {
 }
 
 /// A page whose items can be made one with those of other servers.
-trait Merged: PagedResult<Item: Send> + ResultBody + DeserializeOwned + Send {
+pub(super) trait Merged: PagedResult<Item: Send> + DeserializeOwned + Send {
     fn new(items: Vec<Self::Item>, next: Option<Cursor>) -> Self;
+
+    /// How long a page may be stored.
+    fn hint(&self, page: &Success) -> CacheHint {
+        page.cache()
+    }
+
+    /// The page as a result that may be stored so long.
+    fn finish(self, cache: CacheHint, revision: Revision) -> Response;
 
     /// Names an item so that it cannot be taken for another server's.
     fn qualify(item: &mut Self::Item, mount: &Mount);
@@ -171,6 +187,10 @@ macro_rules! merged {
                 let mut page = Self::new(items);
                 page.next_cursor = next;
                 page
+            }
+
+            fn finish(self, cache: CacheHint, revision: Revision) -> Response {
+                Ok(Success::complete(self, revision)?.with_cache(cache))
             }
 
             fn qualify(item: &mut $item, mount: &Mount) {

@@ -164,17 +164,25 @@ impl Router {
         mounts.iter().filter(|mount| can(&mount.capabilities())).cloned().collect()
     }
 
-    /// The mounted servers that may have a resource: the first one that lists it. If none does, all
-    /// of them, because a resource need not be listed.
+    /// The mounted servers that may have a resource: the first one that lists it, or else those that
+    /// list a template which makes its URI. If there are none, all of them, because a resource need
+    /// not be listed.
     async fn holders(&self, candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Vec<Mount> {
-        if candidates.len() > 1 {
-            for mount in &candidates {
-                if self.is_listed(mount, uri, parts).await {
-                    return vec![mount.clone()];
-                }
+        if candidates.len() < 2 {
+            return candidates;
+        }
+        for mount in &candidates {
+            if self.is_listed(mount, uri, parts).await {
+                return vec![mount.clone()];
             }
         }
-        candidates
+        let mut families = Vec::new();
+        for mount in &candidates {
+            if self.is_listed_template(mount, uri, parts).await {
+                families.push(mount.clone());
+            }
+        }
+        if families.is_empty() { candidates } else { families }
     }
 }
 

@@ -43,6 +43,7 @@ pub(crate) struct MountRoutes {
     tell_all: for<'a> fn(&'a Router, &'a ListenStream, &'a Parts) -> Borrowing<'a, Response>,
     lists: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
     lists_template: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
+    extension: fn(&Router, &Request) -> Option<BoxFuture<'static, Response>>,
 }
 
 type Borrowing<'a, T> = BoxFuture<'a, T>;
@@ -61,6 +62,7 @@ impl MountRoutes {
         tell_all: |router, listening, parts| Box::pin(router.tell_all(listening, parts)),
         lists: |mount, uri, parts| Box::pin(lists::resource(mount, uri, parts)),
         lists_template: |mount, uri, parts| Box::pin(lists::template(mount, uri, parts)),
+        extension: Router::pass_extension,
     };
 }
 
@@ -72,17 +74,18 @@ impl Router {
             TasksGet | TasksUpdate | TasksCancel | TasksResult | TasksList => {
                 self.serve_task(request)
             }
-            Method::Custom(_) => self.serve_extension(request),
+            Method::Custom(_) => self.serve_extension(&request),
             method => (self.feature_routes(method)?.serve)(self, request),
         }
     }
 
-    /// Serves a method of an extension.
-    fn serve_extension(&self, request: Request) -> Result<Routed, ErrorObject> {
-        let method = request.parts.method;
-        let table = self.0.profile.extensions.table.as_ref();
-        let served = table.and_then(|table| table.serve(request, &self.0.shared));
-        served.map(Routed::Later).ok_or_else(|| not_offered(method))
+    /// Serves a method of an extension that mounted servers may have; `None` if none is mounted
+    /// that has extensions.
+    pub(super) fn serve_mounted_extension(
+        &self,
+        request: &Request,
+    ) -> Option<BoxFuture<'static, Response>> {
+        (self.0.registry.routes::<MountRoutes>()?.extension)(self, request)
     }
 
     /// The code for tasks, if the server or one that it mounts has tools that run as tasks.
@@ -157,7 +160,7 @@ impl Router {
         }
     }
 
-    /// Whether a mounted server lists a resource, or a template that makes its URI.
+    /// Whether a mounted server lists a resource.
     pub(super) async fn is_listed(&self, mount: &Mount, uri: &str, parts: &Parts) -> bool {
         match self.0.registry.routes::<MountRoutes>() {
             Some(routes) => (routes.lists)(mount, uri, parts).await,

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use bowline_proto::request::{EveryResource, Parts, Request, Response, Success};
-use bowline_types::error::ErrorObject;
+use bowline_types::error::{ErrorObject, ResourceNotFound};
 use bowline_types::method::Method;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
@@ -23,9 +23,30 @@ impl Router {
         self.check_resources(&request)?;
         let uri = asked(&request)?;
         match self.reader_at(&uri, self.view(&request)) {
+            Some(reader) if reader.is_family() && !self.0.registry.mounts().is_empty() => {
+                Ok(self.read_family(&reader, request, uri))
+            }
             Some(reader) => Ok(Routed::later(reader.invoke(request, &self.0.shared))),
             None => self.pass_by_uri(request, uri),
         }
+    }
+
+    /// Reads a resource of a template. The template may make URIs of a mounted server, too: all
+    /// servers with skills have the same one.
+    fn read_family(&self, reader: &Arc<ResourceReader>, request: Request, uri: String) -> Routed {
+        let own = reader.invoke(request.clone(), &self.0.shared);
+        let router = self.clone();
+        Routed::later(async move {
+            match own.await {
+                Err(error) if error.parse_data::<ResourceNotFound>().is_some() => {
+                    match router.pass_by_uri(request, uri) {
+                        Ok(passed) => passed.await,
+                        Err(unknown) => Err(unknown),
+                    }
+                }
+                answer => answer,
+            }
+        })
     }
 
     /// Judges whether a session may follow a resource; the connection keeps the subscription.

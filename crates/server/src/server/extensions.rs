@@ -1,10 +1,14 @@
 //! Builder methods for extensions and experimental capabilities.
 
+use std::collections::BTreeMap;
+
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::ext::{apps, tasks};
 use bowline_types::json::Object;
 use serde::Serialize;
 
-use super::{BuildError, Server};
-use crate::extension::Extension;
+use super::{BuildError, Inner, Server};
+use crate::extension::{BuiltExtensions, Extension};
 
 impl Server {
     /// Supports an extension: declares it, and serves its methods for clients that declare it too.
@@ -42,4 +46,42 @@ impl Server {
             Err(error) => inner.note(Err(error)),
         })
     }
+}
+
+impl Inner {
+    /// Checks that no two of this server and the mounted servers have the same extension: a client
+    /// could not say whose method it calls. Extensions whose requests name a tool or a URI may be
+    /// shared.
+    ///
+    /// # Errors
+    ///
+    /// Names the extension and the servers.
+    pub(super) fn check_mounted(&self, extensions: &BuiltExtensions) -> Result<(), BuildError> {
+        let mut own = ServerCapabilities::new();
+        extensions.declare(&mut own);
+        let owned = |(identifier, _): (&str, _)| (identifier.to_owned(), "this server".to_owned());
+        let mut owners: BTreeMap<_, _> = own.extensions.iter().map(owned).collect();
+        for mount in self.registry.mounts().iter() {
+            let declared = mount.capabilities().extensions;
+            for (identifier, _) in declared.iter().filter(|(it, _)| !is_shared(it)) {
+                let owner = format!("the server mounted as `{}`", mount.namespace);
+                if let Some(other) = owners.insert(identifier.to_owned(), owner.clone()) {
+                    return Err(BuildError::duplicate(format!(
+                        "{other} and {owner} both have the extension `{identifier}`; \
+                         a client could not say whose method it calls"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether several servers behind one may have an extension.
+fn is_shared(identifier: &str) -> bool {
+    #[cfg(feature = "skills")]
+    let is_skills = identifier == bowline_skills::entry::IDENTIFIER;
+    #[cfg(not(feature = "skills"))]
+    let is_skills = false;
+    is_skills || matches!(identifier, tasks::IDENTIFIER | apps::IDENTIFIER)
 }

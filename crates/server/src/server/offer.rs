@@ -87,6 +87,9 @@ impl Server {
     /// `Client` was built with answer its questions. Its log messages go to the `Client`'s `on_log`
     /// hook and not to callers, and it sees the capabilities of the `Client`.
     ///
+    /// Extensions of a mounted `Server` are declared and served by this server. [`build`](Self::build)
+    /// fails if two of the servers have the same extension, except for skills, views and tasks.
+    ///
     /// A namespace is 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`; `_` is neither the
     /// first nor the last character, and not beside another `_`. [`build`](Self::build) fails if the
     /// namespace breaks this rule or is taken, or if the mounted server cannot be built.

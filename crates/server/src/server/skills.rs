@@ -10,7 +10,7 @@ impl Server {
     ///
     /// Hosts find them with `skills/list` of the extension `io.modelcontextprotocol/skills`. Hosts
     /// without the extension find each `SKILL.md` among the resources. All callers see all skills.
-    /// A server that mounts this one serves the files too, but does not list the skills.
+    /// A server that mounts this one offers its skills, too.
     ///
     /// ```
     /// use bowline_server::{Server, Skills};

@@ -209,12 +209,54 @@ async fn a_handler_refuses_with_an_error_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_mounted_server_keeps_its_extensions_to_itself() {
+async fn the_extension_of_a_mounted_server_is_declared_and_served() {
+    let settings = json!({ "languages": ["en"] });
+    let library = Server::new("library", "1").extension(search().settings(&settings));
+    let other = Extension::new("org.example/x").method("x/run", || async { Json(json!({})) });
+    let other = Server::new("other", "1").extension(other);
+    let hub = Server::new("hub", "1").mount("other", other).mount("library", library);
+    let hub = Server::new("outer", "1").mount("hub", hub).tool(Tool::new("a", || async {}));
+    for revision in EVERY {
+        let expected = json!({ SEARCH: settings, "org.example/x": {} });
+        assert_eq!(declared(&hub, revision).await["extensions"], expected, "{revision}");
+        let peer = with(&hub, revision, &[SEARCH]);
+        let hits = call(&peer, "search/run", json!({ "text": "knots" })).await.unwrap();
+        assert_eq!(hits, json!({ "titles": ["knots"] }));
+    }
+}
+
+// spec: EXT-7
+#[tokio::test]
+async fn a_mounted_server_refuses_clients_that_did_not_declare_its_extension() {
     let hub = Server::new("hub", "1").mount("library", server());
-    assert_eq!(declared(&hub, Revision::LATEST).await.get("extensions"), None);
+    let modern = with(&hub, Revision::LATEST, &[]);
+    let error = call(&modern, "search/run", json!({ "text": "a" })).await.unwrap_err();
+    assert_eq!(error.code, code::MISSING_CLIENT_CAPABILITY);
+    let legacy = with(&hub, Revision::LATEST_LEGACY, &[]);
+    let error = call(&legacy, "search/run", json!({ "text": "a" })).await.unwrap_err();
+    assert_eq!(error.code, code::METHOD_NOT_FOUND);
+    assert!(error.message.contains(SEARCH), "{error}");
+}
+
+#[tokio::test]
+async fn layers_of_a_mounted_server_wrap_its_extension() {
+    let refuse = layer::from_fn(|_: Request, _: Next| async {
+        Err::<_, ErrorObject>(ErrorObject::new(-32001, "closed"))
+    });
+    let hub = Server::new("hub", "1").mount("library", server().layer(refuse));
     let peer = with(&hub, Revision::LATEST, &[SEARCH]);
     let error = call(&peer, "search/run", json!({ "text": "a" })).await.unwrap_err();
-    assert_eq!(error.code, code::METHOD_NOT_FOUND);
+    assert_eq!(error.message, "closed");
+}
+
+#[test]
+fn two_servers_behind_one_cannot_have_the_same_extension() {
+    let hub = Server::new("hub", "1").mount("a", server()).mount("b", server());
+    let expected = "the server mounted as `a` and the server mounted as `b` both have the extension \
+                    `com.example/search`; a client could not say whose method it calls";
+    assert_eq!(build_error(&hub), expected);
+    let hub = server().mount("b", server());
+    assert!(build_error(&hub).starts_with("this server and the server mounted as `b` both have"));
 }
 
 // spec: EXT-1

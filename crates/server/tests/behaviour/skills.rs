@@ -292,3 +292,50 @@ fn a_file_that_cannot_be_sent_is_found_when_the_server_is_built() {
         assert!(error.starts_with("skill://pdf/a is too long to be sent: a result may"), "{error}");
     }
 }
+
+// spec: SKL-18, SKL-19
+#[tokio::test]
+async fn skills_of_mounted_servers_are_listed_and_found() {
+    let one = |name: &str| Skills::files([(format!("{name}/SKILL.md"), manifest(name))]).unwrap();
+    let with = |name: &str| Server::new("shop", "1").skills(one(name));
+    let hub = with("own").page_size(1).mount("a", with("from-a")).mount("b", server());
+    for revision in BOTH {
+        let peer = Peer::new(&hub, revision);
+        let declared = peer.ask(Method::ServerDiscover, json!({})).await.unwrap();
+        let expected = json!({ "io.modelcontextprotocol/skills": { "directoryRead": true } });
+        assert_eq!(declared["capabilities"]["extensions"], expected);
+        let (mut found, mut params) = (Vec::new(), json!({}));
+        loop {
+            let page = ask(&peer, "skills/list", params).await.unwrap();
+            found.extend(uris(&page["skills"]).into_iter().map(str::to_owned));
+            assert_eq!(page["ttlMs"].is_number(), revision == Revision::LATEST);
+            let Some(next) = page["nextCursor"].as_str() else { break };
+            params = json!({ "cursor": next });
+        }
+        let expected = [
+            "skill://own/SKILL.md",
+            "skill://from-a/SKILL.md",
+            "skill://acme/refunds/SKILL.md",
+            "skill://pdf/SKILL.md",
+        ];
+        assert_eq!(found, expected, "{revision}");
+        for uri in expected {
+            let one = ask(&peer, "skills/get", json!({ "uri": uri })).await.unwrap();
+            assert_eq!(one["skill"]["uri"], uri);
+            assert!(peer.read_text(uri).await.starts_with("---"));
+        }
+        let listed = ask(&peer, "resources/directory/read", json!({ "uri": "skill://pdf" })).await;
+        assert!(!uris(&listed.unwrap()["resources"]).is_empty());
+        let message = refused(&peer, "skills/get", json!({ "uri": "skill://x/SKILL.md" })).await;
+        assert!(message.contains("no skill is served at `skill://x/SKILL.md`"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_skills_passes_on_those_of_a_mounted_one() {
+    let hub = Server::new("hub", "1").mount("manners", server());
+    let peer = Peer::new(&hub, Revision::LATEST);
+    let page = ask(&peer, "skills/list", json!({})).await.unwrap();
+    assert_eq!(uris(&page["skills"]).len(), 2);
+    assert!(page["cacheScope"].is_string());
+}

@@ -115,6 +115,11 @@ impl ResourceReader {
         &self.variables
     }
 
+    /// Whether it has a template.
+    pub(crate) fn is_family(&self) -> bool {
+        self.template.is_some()
+    }
+
     /// Whether it is a view, or views.
     pub(crate) fn is_view(&self) -> bool {
         is_view(self.resource.uri())
