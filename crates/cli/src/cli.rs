@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{call, complete, demo, list, prompt, read};
+use crate::commands::{call, complete, demo, inspect, list, prompt, read};
 use crate::exit::{Exit, Failure};
 use crate::print;
 
@@ -22,6 +22,7 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   bowline demo                                     serves a built-in server to try
+  bowline inspect https://mcp.example.com/mcp      each step from DNS to lists, and what is wrong
   bowline list https://mcp.example.com/mcp         what a server offers
   bowline list 'uvx mcp-server-git'                the same of a server that is a command
   bowline call add a=40 b=2 -- ./calc              calls a tool; the command comes last
@@ -31,6 +32,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Inspect(inspect::Args),
     List(list::Args),
     Call(call::Args),
     Read(read::Args),
@@ -42,6 +44,7 @@ impl Command {
     async fn run(self) -> Result<Exit, Failure> {
         match self {
             Self::Demo(args) => args.run().await,
+            Self::Inspect(args) => args.run().await,
             Self::List(args) => args.run().await,
             Self::Call(args) => args.run().await,
             Self::Read(args) => args.run().await,

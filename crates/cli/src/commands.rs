@@ -3,6 +3,7 @@
 pub(crate) mod call;
 pub(crate) mod complete;
 pub(crate) mod demo;
+pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod read;

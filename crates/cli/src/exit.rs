@@ -66,6 +66,16 @@ impl Failure {
         self
     }
 
+    /// How the process ends because of it.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// What the user can do.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Prints the failure to standard error.
     pub(crate) fn report(&self) -> ExitCode {
         print::error(&self.text);
@@ -95,6 +105,10 @@ impl From<Error> for Failure {
 fn code(error: &Error) -> Exit {
     match error {
         _ if error.is_unauthorized() || error.http_status() == Some(401) => Exit::Unauthorized,
+        // The refusal of the very first request carries its status in its text only.
+        _ if error.is_connect() && error.to_string().contains(": 401 Unauthorized") => {
+            Exit::Unauthorized
+        }
         _ if error.is_timeout() => Exit::Timeout,
         _ if error.is_refused() || error.is_tool_failure() || error.is_cancelled() => Exit::Refused,
         _ if error.is_invalid_answer() => Exit::Violation,
@@ -110,6 +124,7 @@ fn code(error: &Error) -> Exit {
 fn hint(error: &Error) -> Option<&'static str> {
     match code(error) {
         Exit::Timeout => Some("`--timeout SECONDS` waits longer"),
+        Exit::Unauthorized => Some("`-H 'Authorization: Bearer TOKEN'` sends a token"),
         Exit::Unreachable if error.is_closed() => Some("`--verbose` shows what the server writes"),
         _ => None,
     }

@@ -8,6 +8,7 @@
 //! * `discover`: servers that configuration files name; `consent`: to those of a project.
 //! * `schema`: the parameters of a tool; `arguments`: values for them, from the command line.
 //! * `demo`: the built-in server.
+//! * `inspect`: looks at a server step by step.
 //! * `exit`: exit codes, and failures with their hints.
 //! * `interrupt`: Ctrl-C.
 //! * `terminal`: questions to the user.
@@ -20,6 +21,7 @@ mod consent;
 mod demo;
 mod discover;
 mod exit;
+mod inspect;
 mod interrupt;
 mod print;
 mod schema;

@@ -5,6 +5,7 @@
 mod call;
 mod config;
 mod demo;
+mod inspect;
 mod list;
 mod read;
 mod terminal;

@@ -1,0 +1,62 @@
+//! `bowline inspect`: looks at a server step by step.
+
+use std::time::Duration;
+
+use crate::exit::{Exit, Failure};
+use crate::inspect::Inspection;
+use crate::interrupt::interruptible;
+use crate::print::{self, json, table};
+use crate::target::TargetArgs;
+
+/// Looks at a server step by step, and at what its lists say
+///
+/// Every step from the name of the host to the lists is taken and timed, and the first that fails is
+/// named. The lists are checked for what hosts and models stumble over. The tokens that the list of
+/// tools costs a model are an estimate.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "bowline inspect [OPTIONS] TARGET
+       bowline inspect [OPTIONS] -- COMMAND…")]
+pub(crate) struct Args {
+    /// The server: a URL, a name or a quoted command
+    #[arg(value_name = "TARGET")]
+    target: Option<String>,
+    /// Seconds that each step may take
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
+    timeout: Duration,
+    /// Prints everything as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: TargetArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline inspect https://mcp.example.com/mcp
+  bowline inspect -- npx -y @modelcontextprotocol/server-everything
+  bowline inspect 'uvx mcp-server-git' --json | jq .findings
+";
+
+impl Args {
+    pub(crate) async fn run(self) -> Result<Exit, Failure> {
+        let mut words: Vec<String> = self.target.iter().cloned().collect();
+        let target = self.server.take(&mut words)?;
+        let looked = async { Ok(Inspection::of(target, self.timeout).await) };
+        let mut inspection = interruptible(looked).await?;
+        match self.json {
+            true => json::print(&inspection.report()),
+            false => print::text(&inspection.shown(table::width())),
+        }
+        match inspection.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(Exit::Done),
+        }
+    }
+}
+
+/// A number of seconds, also a fraction.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    let duration = Duration::try_from_secs_f64(number);
+    duration.ok().filter(|it| !it.is_zero()).ok_or_else(|| "expected more than 0".to_owned())
+}
