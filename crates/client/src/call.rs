@@ -236,7 +236,7 @@ impl<'a, T> ClientCall<'a, T> {
             {
                 *request = changed;
             }
-            let how = (repair, progress.as_mut(), None);
+            let how = HowToCall { repair, progress: progress.as_mut(), caller: None };
             let (answer, _) = first_answer(&link, &subject, request, how).await?;
             Ok(FirstAnswer { link, subject, read, timeout, deadline, answer, tasks })
         });
@@ -251,7 +251,7 @@ impl<'a, T> ClientCall<'a, T> {
         let Plan { link, request, read, attempt, repair, tasks, caller } = plan?;
         let call = pin!(async move {
             let (timeout, deadline) = (request.timeout, request.deadline);
-            let how = (repair, progress.as_mut(), caller.as_ref());
+            let how = HowToCall { repair, progress: progress.as_mut(), caller: caller.as_ref() };
             let (answer, watch) = first_answer(&link, &subject, request, how).await?;
             let tasks = match (answer.kind, tasks) {
                 (SuccessKind::Task, Some(tasks)) => tasks,
@@ -327,17 +327,21 @@ pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &RawJson) -> Resu
 
 type Report<'a> = Box<dyn FnMut(ProgressParams) + Send + 'a>;
 
+/// What a call needs beside its request.
+struct HowToCall<'a, 'b> {
+    repair: Option<(i64, Repair)>,
+    progress: Option<&'a mut Report<'b>>,
+    caller: Option<&'a Arc<Caller>>,
+}
+
 /// Makes a call, and makes it again, changed, if the server refuses it in a way that can be repaired.
 async fn first_answer(
     link: &Link,
     subject: &str,
     request: Box<CallRequest>,
-    (repair, mut progress, caller): (
-        Option<(i64, Repair)>,
-        Option<&mut Report<'_>>,
-        Option<&Arc<Caller>>,
-    ),
+    how: HowToCall<'_, '_>,
 ) -> Result<(CallAnswer, Option<Watch>)> {
+    let HowToCall { repair, mut progress, caller } = how;
     let again = repair.map(|repair| (repair, request.clone()));
     let outcome = asked(link, subject, request, (progress.as_deref_mut(), caller)).await;
     if let (Err(error), Some(((code, repair), request))) = (&outcome, again)

@@ -130,13 +130,18 @@ impl Application {
         self.login.get()
     }
 
+    /// Reports a violation of the protocol, or a request of the client itself that failed.
+    pub(crate) fn note_odd(&self, what: &str) {
+        self.odd(what);
+    }
+
     /// Whether relays of this client pass questions and log messages on to their callers.
     pub(crate) fn passes_on(&self) -> bool {
         self.handlers.passed_on.is_some()
     }
 
     /// The sessions that relays of this client serve.
-    pub(crate) fn sessions(&self) -> &Arc<CallerSessions> {
+    pub(crate) fn callers(&self) -> &Arc<CallerSessions> {
         &self.sessions
     }
 
@@ -323,6 +328,7 @@ impl Host for Application {
     }
 
     fn elicitation_complete(&self, name: &str) {
+        self.sessions.completed_page(name);
         if let Some(complete) = &self.handlers.elicitation.complete {
             complete.call(name);
         }
@@ -342,7 +348,7 @@ impl Host for Application {
     fn renewed(&self) {
         // A restarted server may have other tools.
         self.catalogue.forget();
-        let Some(level) = self.log_level else { return };
+        let Some(level) = self.log_level.or(self.sessions.level()) else { return };
         let Some(link) = self.link.get().and_then(WeakLink::upgrade) else { return };
         if !link.profile().capabilities.supports_logging() {
             return;

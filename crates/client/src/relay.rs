@@ -5,8 +5,10 @@
 
 mod caller;
 mod listen;
+mod log;
 mod refusal;
 mod sessions;
+mod visit;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -135,10 +137,11 @@ impl Relay {
 
     async fn call_tool(&self, request: Request) -> Response {
         let CallToolParams { name, arguments, .. } = read(&request)?;
-        let call = self.client.call(name, arguments.unwrap_or_default());
-        match self.forward(call, &request.parts).await {
+        let arguments = arguments.unwrap_or_default();
+        let call = || self.client.call(name.clone(), &arguments);
+        match self.forward_visiting(call, &request.parts).await {
             Ok(outcome) => Success::complete(outcome.into_message(), request.parts.revision),
-            Err(error) => refusal::response(&error, &request),
+            Err(error) => refusal::tool_response(&error, &request),
         }
     }
 
@@ -164,7 +167,6 @@ impl Relay {
         R: Rpc<Params: DeserializeOwned, Result: ResultBody + DeserializeOwned + Send + 'static>,
     {
         let params: R::Params = read(&request)?;
-        let asked = self.client.request::<R>(&params);
         let subject = R::METHOD.name().to_owned();
         let read = |subject: String, result: &RawJson| {
             Ok((
@@ -172,8 +174,11 @@ impl Relay {
                 call::read::<CacheHint>(&subject, result)?,
             ))
         };
-        let call = ClientCall::new(self.client.link.clone(), subject, Ok(asked), read);
-        let (mut result, hint) = match self.forward(call, &request.parts).await {
+        let call = || {
+            let asked = self.client.request::<R>(&params);
+            ClientCall::new(self.client.link.clone(), subject.clone(), Ok(asked), read)
+        };
+        let (mut result, hint) = match self.forward_visiting(call, &request.parts).await {
             Ok(answer) => answer,
             Err(error) => return refusal::response(&error, &request),
         };
@@ -192,7 +197,10 @@ impl Relay {
             // Fails for keys of the protocol and invalid keys, which are not passed on.
             call = call.change(|request| _ = request.meta.set(key, &value));
         }
-        call.on_behalf(Caller::of(parts, self.passes_on())).await
+        if let Some(level) = parts.log_level {
+            self.want_level(level).await;
+        }
+        call.on_behalf(Caller::of(parts, self.passes_on(), self.callers())).await
     }
 
     /// Whether questions and log messages go to callers.
@@ -201,7 +209,7 @@ impl Relay {
     }
 
     fn callers(&self) -> &Arc<CallerSessions> {
-        self.client.application.sessions()
+        self.client.application.callers()
     }
 
     /// Notifies the upstream server that the roots of the only session changed. A relay for several

@@ -20,6 +20,7 @@ mod claims;
 mod extensions;
 mod outbox;
 mod response;
+mod session_level;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub use self::outbox::{
     QuestionError, QuestionTicket, Reply, ReportedChange, Sink, TaskNotification, is_part_of,
 };
 pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind};
+pub use self::session_level::SessionLevel;
 use crate::members::Members;
 use crate::mirror::ParamHeaders;
 
@@ -109,6 +111,8 @@ pub struct ClientProfile {
     pub info: Option<Implementation>,
     /// What the client can do.
     pub capabilities: ClientCapabilities,
+    /// The log level of its session.
+    pub level: SessionLevel,
 }
 
 /// Answers and state that the client returned in a retry.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{
-    ExchangeId, Outgoing, Parts, ReportedChange, Response, Sink, Success, is_part_of,
+    ExchangeId, Outbox, Outgoing, Parts, ReportedChange, Response, Sink, Success, is_part_of,
 };
 use bowline_proto::sync::lock;
 use bowline_types::error::ErrorObject;
@@ -173,10 +173,11 @@ impl ListenStream {
 
     /// Where another server's changes go, to be sent with our own. It has to acknowledge the
     /// subscription, or to [end](MountRelay::end), before ours is acknowledged.
-    pub(crate) fn relay(&self) -> Arc<MountRelay> {
+    /// Log messages and questions of the other server go to the outbox.
+    pub(crate) fn relay(&self, outbox: Outbox) -> Arc<MountRelay> {
         let subscriber = self.subscription.subscriber.clone();
         let (honoured, is_heard) = Default::default();
-        let relay = Arc::new(MountRelay { subscriber, honoured, is_heard });
+        let relay = Arc::new(MountRelay { subscriber, honoured, is_heard, outbox });
         lock(&self.relays).push(relay.clone());
         relay
     }
@@ -261,6 +262,8 @@ pub(crate) struct MountRelay {
     honoured: Mutex<SubscriptionFilter>,
     /// Raised when it is known what the other honours.
     is_heard: Signal,
+    /// Of the call that listens.
+    outbox: Outbox,
 }
 
 impl MountRelay {
@@ -283,7 +286,7 @@ impl Sink for MountRelay {
                 self.is_heard.raise();
             }
             Outgoing::Change(change) => self.subscriber.add(&change),
-            other => return Err(other),
+            other => return self.outbox.emit(other),
         }
         Ok(())
     }

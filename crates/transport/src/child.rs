@@ -344,7 +344,7 @@ impl Reader for ChildReader {
         let unit = self.lines.read().await?;
         match &unit {
             Some(Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _)) => {
-                self.process.note_output(text)
+                self.process.note_output(text);
             }
             Some(Unit::TooLong(_) | Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_)) => {}
             None if self.ended => {}

@@ -4,4 +4,12 @@
 //! and the upstream server's, over memory and over HTTP.
 
 mod asking;
+mod calls;
+mod changes;
+mod errors;
+mod logging;
+mod pages;
+mod roots;
+mod sampling;
 mod support;
+mod tasks;

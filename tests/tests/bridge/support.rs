@@ -9,7 +9,8 @@ use bowline::transport::duplex::duplex;
 use bowline::types::capability::ClientCapabilities;
 use bowline::types::implementation::Implementation;
 use bowline::types::revision::Revision;
-use bowline::{Client, Server};
+use bowline::{Client, Limits, Server};
+use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
 use bowline_http::server::{Endpoint, HttpConfig};
 use bowline_testing::harness::connect_in_memory;
 
@@ -24,6 +25,9 @@ pub(crate) struct Cell {
     /// Whether the caller reaches the relay over HTTP, and the relay the server.
     pub(crate) http: (bool, bool),
 }
+
+/// Every pair of eras: that of the caller, and that of the server.
+pub(crate) const ALL: [(Revision, Revision); 4] = [(L, L), (L, M), (M, L), (M, M)];
 
 /// Every way from one revision to the other.
 pub(crate) fn cells(pairs: &[(Revision, Revision)]) -> impl Iterator<Item = Cell> {
@@ -53,7 +57,10 @@ impl Cell {
         server: &Server,
         declared: ClientCapabilities,
     ) -> Relay {
-        let builder = Client::builder("bridge", "1.0.0").passing_on(declared);
+        let mut limits = Limits::default();
+        // For all callers together.
+        limits.questions_per_minute = 10_000;
+        let builder = Client::builder("bridge", "1.0.0").passing_on(declared).limits(limits);
         let builder = builder.revisions([self.upstream]);
         let client = match self.http.1 {
             false => {
@@ -100,8 +107,14 @@ impl Cell {
         server: &Server,
         describe: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Client {
-        self.caller(self.relay(server).await, describe).await
+        let relay = self.relay(server).await;
+        self.caller(parked(relay), describe).await
     }
+}
+
+/// A relay whose calls are parked while callers without a session answer.
+pub(crate) fn parked(relay: Relay) -> Parking<Relay> {
+    Parking::new(relay, "far", ParkingLot::new(ParkLimits::default()).unwrap())
 }
 
 /// A list that a test and its hooks share.

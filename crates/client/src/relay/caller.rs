@@ -4,16 +4,20 @@
 //! engine of a session sends it as a request; elsewhere it is refused, unless a layer around the
 //! relay keeps the call until its caller has answered.
 
-use std::sync::Arc;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::{Arc, Mutex};
 
 use bowline_proto::client::{Asker, CallRequest, OnBehalf};
 use bowline_proto::request::{
     ClientProfile, Input, Outbox, Outgoing, OutgoingQuestion, Parts, ProgressUpdate, QuestionError,
     QuestionTicket, Reply,
 };
+use bowline_proto::sync::lock;
 use bowline_transport::connect::{CallObserver, Link, QuestionAnswer};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::elicitation::ElicitParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks;
 use bowline_types::input::InputRequest;
@@ -21,6 +25,8 @@ use bowline_types::json::{Object, RawJson};
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use tokio::sync::oneshot;
+
+use super::sessions::CallerSessions;
 
 /// The caller on whose behalf a relay makes a call.
 #[derive(Debug)]
@@ -33,19 +39,24 @@ pub(crate) struct Caller {
     input: Option<Box<Input>>,
     /// Whether questions and log messages go to the caller, and not to the hooks of the client.
     passes_on: bool,
+    callers: Arc<CallerSessions>,
+    /// Names of pages that were made for this call.
+    named: Mutex<Vec<String>>,
 }
 
 impl Caller {
     /// The caller that made a request.
-    pub(super) fn of(parts: &Parts, passes_on: bool) -> Arc<Self> {
+    pub(super) fn of(parts: &Parts, passes_on: bool, callers: &Arc<CallerSessions>) -> Arc<Self> {
         Arc::new(Self {
             client: parts.client.clone(),
             revision: parts.revision,
             outbox: parts.outbox.clone(),
             wants_progress: parts.progress.is_some(),
-            log_level: parts.log_level,
+            log_level: parts.log_level.or(parts.client.level.level()),
             input: parts.input.clone().filter(|_| passes_on),
             passes_on,
+            callers: callers.clone(),
+            named: Mutex::default(),
         })
     }
 
@@ -75,9 +86,35 @@ impl Caller {
         request.log_level = self.log_level;
     }
 
+    /// Names a page for a revision in which pages have names, and remembers whose it is. The server
+    /// reports when the user has finished with a page that it named itself.
+    fn name_page(&self, question: &mut InputRequest) {
+        let InputRequest::Elicit(ElicitParams::Url(page)) = question else { return };
+        match &page.elicitation_id {
+            Some(name) => self.callers.opened_page(name, &self.outbox),
+            None if self.revision.has_elicitation_ids() => {
+                let name = format!("{:016x}", RandomState::new().build_hasher().finish());
+                lock(&self.named).push(name.clone());
+                page.elicitation_id = Some(name);
+            }
+            None => {}
+        }
+    }
+
     /// An observer of a request that was prepared for this caller.
     pub(crate) fn observer(self: &Arc<Self>) -> Box<dyn CallObserver> {
         Box::new(CallerObserver(self.clone()))
+    }
+}
+
+/// When the call has ended, the user has finished with its pages: the server asked for them by
+/// rounds, and does not report it.
+impl Drop for Caller {
+    fn drop(&mut self) {
+        for name in lock(&self.named).drain(..) {
+            // If there is no room, the caller has to find out by itself.
+            let _ = self.outbox.emit(Outgoing::ElicitationComplete(name));
+        }
     }
 }
 
@@ -102,10 +139,11 @@ impl CallObserver for CallerObserver {
         let _ = self.0.outbox.emit(Outgoing::Progress(update));
     }
 
-    fn ask(&mut self, question: InputRequest) -> Result<QuestionAnswer, InputRequest> {
+    fn ask(&mut self, mut question: InputRequest) -> Result<QuestionAnswer, InputRequest> {
         if !self.0.passes_on {
             return Err(question);
         }
+        self.0.name_page(&mut question);
         let Caller { client, outbox, .. } = &*self.0;
         Ok(Box::pin(ask(outbox.clone(), client.clone(), question)))
     }

@@ -8,8 +8,11 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{self, ClientProfile as Caller, Outgoing, Request, Response, Success};
+use bowline_proto::request::{
+    self, ClientProfile as Caller, EveryResource, Outgoing, Parts, Request, Response, Success,
+};
 use bowline_proto::sync::lock;
+use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
@@ -30,8 +33,9 @@ impl Relay {
         let wished = read::<ListenParams>(&request)?.notifications;
         let filter = wished.honoured_by(self.client.capabilities());
         let (session, followed) = SessionGuard::open(&self.sessions, &request.parts.client);
-        let told = CallerSessions::open(self.client.application.sessions(), &request.parts);
-        let mut listening = Listening { streams: Vec::new(), followed };
+        let told = CallerSessions::open(self.callers(), &request.parts);
+        let mut listening =
+            Listening { streams: Vec::new(), followed, levels: self.levels(&request.parts) };
         let mut honoured = SubscriptionFilter::new();
         if !filter.is_empty() {
             let mut subscribe = self.client.subscribe();
@@ -42,13 +46,26 @@ impl Relay {
         }
         let mut change = request::ReportedChange::Acknowledged(honoured);
         while request.parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
-            change = match poll_fn(|cx| listening.poll(cx)).await {
+            change = match poll_fn(|cx| listening.poll(self, cx)).await {
                 Ok(change) => change,
                 Err(error) => return Err(refusal::of(&error, &request)),
             };
         }
         drop((session, told));
         Ok(Success::empty())
+    }
+
+    /// The log levels that a session asks for, beginning with its level now.
+    fn levels(&self, parts: &Parts) -> UnboundedReceiver<LoggingLevel> {
+        let (sender, levels) = unbounded_channel();
+        if let Some(level) = parts.client.level.level() {
+            // The receiver exists.
+            let _ = sender.send(level);
+        }
+        if parts.extensions.get::<EveryResource>().is_some() && self.passes_on() {
+            parts.client.level.listen(move |level| sender.send(level).is_ok());
+        }
+        levels
     }
 
     /// Subscribes to a resource on behalf of a session.
@@ -132,11 +149,20 @@ impl Drop for SessionGuard {
 struct Listening {
     streams: Vec<Changes>,
     followed: UnboundedReceiver<Changes>,
+    levels: UnboundedReceiver<LoggingLevel>,
 }
 
 impl Listening {
     /// Polls for the next change of any stream. Streams that end are removed; an error ends all.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<request::ReportedChange>> {
+    fn poll(
+        &mut self,
+        relay: &Relay,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<request::ReportedChange>> {
+        while let Poll::Ready(Some(level)) = self.levels.poll_recv(cx) {
+            let relay = relay.clone();
+            tokio::spawn(async move { relay.want_level(level).await });
+        }
         while let Poll::Ready(Some(changes)) = self.followed.poll_recv(cx) {
             self.streams.push(changes);
         }

@@ -1,11 +1,14 @@
 //! The errors that a relay answers with.
 
 use bowline_proto::request::{Request, Response, Success};
-use bowline_types::error::ErrorObject;
+use bowline_types::error::{ErrorObject, code};
 use bowline_types::input::InputRequired;
 use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use bowline_types::tool::CallToolResult;
 use serde::de::DeserializeOwned;
 
+use super::visit;
 use crate::error::Error;
 
 /// The answer to a call that has no result: the questions of the upstream server, which the caller
@@ -14,6 +17,31 @@ pub(super) fn response(error: &Error, request: &Request) -> Response {
     let Some(result) = error.questions() else { return Err(of(error, request)) };
     let required: InputRequired = result.parse().map_err(|_| unreadable(request.parts.method))?;
     Success::input_required(required, request.parts.revision)
+}
+
+/// The same for a tool. What the model can do something about becomes a failure of the tool: a
+/// question that its client cannot be asked, a page that the user has to visit.
+pub(super) fn tool_response(error: &Error, request: &Request) -> Response {
+    let refusal = error.rpc().filter(|refusal| !is_known(refusal, request.parts.revision));
+    let text = refusal.and_then(|refusal| match refusal.code {
+        code::MISSING_CLIENT_CAPABILITY => Some(refusal.message.clone()),
+        _ => visit::text_of(refusal),
+    });
+    match text {
+        Some(text) => Success::complete(CallToolResult::error(text), request.parts.revision),
+        None => response(error, request),
+    }
+}
+
+/// Whether the caller's revision knows the code of an error of the upstream server. Codes from
+/// -32020 to -32099 belong to the specification (ERR-9).
+fn is_known(error: &ErrorObject, revision: Revision) -> bool {
+    match error.code {
+        // The request stated the caller's capabilities.
+        code::MISSING_CLIENT_CAPABILITY => revision.has_input_requests(),
+        code::URL_ELICITATION_REQUIRED => revision.has_elicitation_ids(),
+        other => !(-32099..=-32020).contains(&other),
+    }
 }
 
 /// The error for an answer that cannot be passed on.
@@ -33,7 +61,12 @@ pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
         return ErrorObject::resource_not_found(&uri, request.parts.revision);
     }
     if let Some(refusal) = error.rpc() {
-        return refusal.clone();
+        return match is_known(refusal, request.parts.revision) {
+            true => refusal.clone(),
+            false => ErrorObject::internal(
+                visit::text_of(refusal).unwrap_or_else(|| refusal.message.clone()),
+            ),
+        };
     }
     if error.is_not_offered() {
         return not_offered(method);

@@ -3,16 +3,18 @@
 //! A question of the upstream server that belongs to no call goes to a session only if the relay
 //! serves no other. Otherwise it is refused, because another caller could get it.
 
+use std::collections::VecDeque;
 use std::future::ready;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use bowline_proto::request::{ClientProfile, EveryResource, Outbox, Outgoing, Parts};
 use bowline_proto::sync::lock;
 use bowline_transport::connect::QuestionAnswer;
-use bowline_types::deprecated::logging::LogMessageParams;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
+use tokio::sync::broadcast;
 
 use super::caller;
 
@@ -22,7 +24,16 @@ pub(crate) struct CallerSessions {
     open: Mutex<Vec<CallerSession>>,
     /// Whether the relay serves one session and no other caller.
     is_for_one: AtomicBool,
+    /// The least severe level that the upstream server was asked for.
+    level: Mutex<Option<LoggingLevel>>,
+    /// The web pages that callers were sent to, by the names that the server gave them.
+    pages: Mutex<VecDeque<(String, Outbox)>>,
+    /// The names of pages that users have finished with.
+    completed: OnceLock<broadcast::Sender<Arc<str>>>,
 }
+
+/// The most pages whose callers are remembered; of more, the newest.
+const PAGES: usize = 256;
 
 /// A session of a caller. All calls of a session share the allocation of the profile, so its address
 /// identifies the session.
@@ -76,6 +87,51 @@ impl CallerSessions {
         for session in sessions {
             // Log messages may be lost if the caller is slow.
             let _ = session.outbox.emit(Outgoing::Log(message.clone()));
+        }
+    }
+
+    /// Notes that a caller wants this level. Gives whether the server has to be asked for it.
+    pub(super) fn lower_level(&self, level: LoggingLevel) -> bool {
+        let mut asked = lock(&self.level);
+        let is_lower = asked.is_none_or(|asked| level < asked);
+        if is_lower {
+            *asked = Some(level);
+        }
+        is_lower
+    }
+
+    /// The level that a new session with the upstream server has to be asked for.
+    pub(crate) fn level(&self) -> Option<LoggingLevel> {
+        *lock(&self.level)
+    }
+
+    /// Remembers which caller was sent to a page.
+    pub(super) fn opened_page(&self, name: &str, outbox: &Outbox) {
+        let mut pages = lock(&self.pages);
+        if pages.len() >= PAGES {
+            pages.pop_front();
+        }
+        pages.push_back((name.to_owned(), outbox.clone()));
+    }
+
+    /// The names of pages that users have finished with from now on.
+    pub(super) fn completions(&self) -> broadcast::Receiver<Arc<str>> {
+        self.completed.get_or_init(|| broadcast::channel(PAGES).0).subscribe()
+    }
+
+    /// Passes on that the user has finished with a page.
+    pub(crate) fn completed_page(&self, name: &str) {
+        let mut pages = lock(&self.pages);
+        let place = pages.iter().position(|(known, _)| known == name);
+        let page = place.and_then(|place| pages.remove(place));
+        drop(pages);
+        if let Some((name, outbox)) = page {
+            // If there is no room, the caller has to find out by itself.
+            let _ = outbox.emit(Outgoing::ElicitationComplete(name));
+        }
+        if let Some(completed) = self.completed.get() {
+            // Fails if no call waits.
+            let _ = completed.send(name.into());
         }
     }
 

@@ -38,7 +38,7 @@ use crate::members::Members;
 use crate::pace::Pace;
 use crate::request::{
     ClientProfile, ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Reply,
-    ReportedChange, Response, Success,
+    ReportedChange, Response, SessionLevel, Success,
 };
 use crate::table::outgoing::{Expired, OutgoingRequests, Taken, Timing};
 use crate::wire::project::Project;
@@ -98,6 +98,7 @@ impl LegacySession {
             client: Arc::new(ClientProfile {
                 info: Some(params.client_info),
                 capabilities: params.capabilities,
+                ..ClientProfile::default()
             }),
             capabilities: ServerCapabilities::default(),
             log_level: config.log_level(),
@@ -113,6 +114,10 @@ impl LegacySession {
     /// after `last_id`. `is_initialized` is set by the connection afterwards, together with the
     /// subscription that it begins.
     pub(super) fn restored(snapshot: SessionSnapshot, last_id: i64, config: &ServerConfig) -> Self {
+        let level = SessionLevel::default();
+        if snapshot.log_level != config.log_level() {
+            level.set(snapshot.log_level);
+        }
         let mut subscribed = SubscribedResources::default();
         subscribed.settle(snapshot.followed);
         Self {
@@ -120,6 +125,7 @@ impl LegacySession {
             client: Arc::new(ClientProfile {
                 info: snapshot.client_info,
                 capabilities: snapshot.client_capabilities,
+                level,
             }),
             capabilities: snapshot.server_capabilities,
             log_level: snapshot.log_level,
@@ -146,6 +152,9 @@ impl LegacySession {
 
     /// Takes over what the client set on another connection.
     pub(super) fn adopt(&mut self, snapshot: SessionSnapshot) {
+        if self.log_level != snapshot.log_level {
+            self.client.level.set(snapshot.log_level);
+        }
         self.log_level = snapshot.log_level;
         self.subscribed.settle(snapshot.followed);
     }
@@ -367,6 +376,7 @@ impl LegacySession {
         }
         let params: SetLevelParams = parse(params)?;
         self.log_level = params.level;
+        self.client.level.set(params.level);
         Ok(())
     }
 

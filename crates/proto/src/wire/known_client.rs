@@ -65,7 +65,8 @@ impl KnownClient {
 fn described(meta: &Members) -> Result<ClientProfile, ErrorObject> {
     let capabilities =
         read(meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-    Ok(ClientProfile { info: read(meta, key::CLIENT_INFO)?, capabilities })
+    let info = read(meta, key::CLIENT_INFO)?;
+    Ok(ClientProfile { info, capabilities, ..ClientProfile::default() })
 }
 
 #[cfg(test)]

@@ -45,7 +45,11 @@ impl RecordedCall {
     /// The call as a request of its owner.
     pub(super) fn request(self, owner: Owner, outbox: Outbox, exchange: ExchangeId) -> Request {
         let members = |json: RawJson| Members::cut(json.into_text().into()).unwrap_or_default();
-        let client = ClientProfile { info: self.client, capabilities: self.capabilities };
+        let client = ClientProfile {
+            info: self.client,
+            capabilities: self.capabilities,
+            ..ClientProfile::default()
+        };
         let parts = Parts {
             exchange,
             method: Method::ToolsCall,

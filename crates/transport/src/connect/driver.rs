@@ -362,7 +362,7 @@ impl Driver {
     /// then its observer is kept.
     fn answered(&mut self, number: ExchangeId, outcome: Result<CallAnswer, CallError>) {
         let Some(WaitingCall { answer, observer }) = self.callers.remove(&number) else { return };
-        let is_task = outcome.as_ref().is_ok_and(|answer| answer.is_task());
+        let is_task = outcome.as_ref().is_ok_and(CallAnswer::is_task);
         let is_awaited = answer.send(outcome).is_ok();
         if let Some(observer) = observer.filter(|_| is_task && is_awaited) {
             self.awaiting_tasks.insert(number, observer);

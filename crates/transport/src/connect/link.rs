@@ -156,7 +156,7 @@ impl Future for PendingCall {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = std::task::ready!(Pin::new(&mut self.answer).poll(cx));
         let answer = answer.unwrap_or(Err(CallError::Closed));
-        if !answer.as_ref().is_ok_and(|answer| answer.is_task()) {
+        if !answer.as_ref().is_ok_and(CallAnswer::is_task) {
             self.cancel = None;
         }
         Poll::Ready(answer)

@@ -163,7 +163,7 @@ impl ServerConnection {
     pub(super) fn elicitation_complete(&mut self, number: ExchangeId, id: String) {
         let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
         let is_open = self.calls.get(number).is_some();
-        let route = if is_open { Route::Exchange(number) } else { Route::Standalone };
+        let route = if is_open { self.route(number) } else { Route::Standalone };
         self.transmit(route, Role::Within, frame);
     }
 

@@ -1,0 +1,26 @@
+//! The log level that callers want of the upstream server.
+//!
+//! Since 2026-07-28 each request states a level. Before, a connection has one level for all: the
+//! least severe that a caller has asked for. It is not raised when that caller goes away, since each
+//! caller gets only the levels that it asked for.
+
+use bowline_types::deprecated::logging::LoggingLevel;
+
+use super::Relay;
+use crate::log_level;
+
+impl Relay {
+    /// Asks the upstream server for messages of this level, unless it sends them already.
+    pub(super) async fn want_level(&self, level: LoggingLevel) {
+        let client = &self.client;
+        let is_per_request = client.revision().has_log_level_per_request();
+        if is_per_request || !self.passes_on() || !client.capabilities().supports_logging() {
+            return;
+        }
+        if client.application.callers().lower_level(level)
+            && let Err(error) = log_level::set(&client.link, level).await
+        {
+            client.application.note_odd(&error.to_string());
+        }
+    }
+}
