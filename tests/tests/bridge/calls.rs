@@ -1,5 +1,5 @@
 //! Calls and their results: progress, cancellation, `_meta`, structured output, cursors, completion,
-//! caching.
+//! caching. All in virtual time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

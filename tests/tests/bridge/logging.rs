@@ -1,4 +1,5 @@
-//! Log messages: each caller gets those of its calls, at the level that it asked for.
+//! Log messages: each caller gets those of its calls, at the level that it asked for. All in
+//! virtual time.
 
 use bowline::client::ClientBuilder;
 use bowline::types::deprecated::logging::LoggingLevel;

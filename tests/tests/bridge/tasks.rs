@@ -1,5 +1,5 @@
 //! Calls that the upstream server continues as tasks. The bridge waits for them, and its callers get
-//! the results inline.
+//! the results inline. All in virtual time.
 
 use bowline::client::ClientBuilder;
 use bowline::{Ask, Server, TaskSupport, Tool};

@@ -1,6 +1,7 @@
 //! The errors that a relay answers with.
 
 use bowline_proto::request::{Request, Response, Success};
+use bowline_types::elicitation::UrlElicitationRequired;
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::input::InputRequired;
 use bowline_types::method::Method;
@@ -8,7 +9,6 @@ use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
 use serde::de::DeserializeOwned;
 
-use super::visit;
 use crate::error::Error;
 
 /// The answer to a call that has no result: the questions of the upstream server, which the caller
@@ -25,7 +25,7 @@ pub(super) fn tool_response(error: &Error, request: &Request) -> Response {
     let refusal = error.rpc().filter(|refusal| !is_known(refusal, request.parts.revision));
     let text = refusal.and_then(|refusal| match refusal.code {
         code::MISSING_CLIENT_CAPABILITY => Some(refusal.message.clone()),
-        _ => visit::text_of(refusal),
+        _ => pages_text(refusal),
     });
     match text {
         Some(text) => Success::complete(CallToolResult::error(text), request.parts.revision),
@@ -64,7 +64,7 @@ pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
         return match is_known(refusal, request.parts.revision) {
             true => refusal.clone(),
             false => ErrorObject::internal(
-                visit::text_of(refusal).unwrap_or_else(|| refusal.message.clone()),
+                pages_text(refusal).unwrap_or_else(|| refusal.message.clone()),
             ),
         };
     }
@@ -91,4 +91,16 @@ pub(super) fn not_offered(method: Method) -> ErrorObject {
     ErrorObject::method_not_found(format!(
         "`{method}` is not offered by the server behind this one"
     ))
+}
+
+/// The text for a caller that cannot be sent to pages; `None` if the call was not refused for that.
+fn pages_text(error: &ErrorObject) -> Option<String> {
+    if error.code != code::URL_ELICITATION_REQUIRED {
+        return None;
+    }
+    let required = error.parse_data::<UrlElicitationRequired>();
+    let pages = required.map(|required| required.elicitations).unwrap_or_default();
+    let pages: Vec<_> =
+        pages.iter().map(|page| format!("{}: {}", page.message, page.url)).collect();
+    Some(format!("the user has to visit a page first, then call again. {}", pages.join("; ")))
 }

@@ -104,15 +104,3 @@ fn pages(error: &Error) -> Vec<UrlParams> {
     let required = required.and_then(ErrorObject::parse_data::<UrlElicitationRequired>);
     required.map(|required| required.elicitations).unwrap_or_default()
 }
-
-/// The text for a caller that cannot be sent to pages; `None` if the call was not refused for that.
-pub(super) fn text_of(error: &ErrorObject) -> Option<String> {
-    if error.code != code::URL_ELICITATION_REQUIRED {
-        return None;
-    }
-    let required = error.parse_data::<UrlElicitationRequired>();
-    let pages = required.map(|required| required.elicitations).unwrap_or_default();
-    let pages: Vec<_> =
-        pages.iter().map(|page| format!("{}: {}", page.message, page.url)).collect();
-    Some(format!("the user has to visit a page first, then call again. {}", pages.join("; ")))
-}
