@@ -2,18 +2,23 @@
 
 use bowline_proto::client::{CallError, CallRequest};
 use bowline_skills::entry::{
-    GET, GetSkillParams, GetSkillResult, IDENTIFIER, LIST, ListSkillsResult,
+    GET, GetSkillParams, GetSkillResult, IDENTIFIER, LIST, ListSkillsResult, READ_DIRECTORY,
+    ReadDirectoryParams, ReadDirectoryResult, SkillsSettings,
 };
 use bowline_skills::{Skill, SkillLimits};
 use bowline_types::json::RawJson;
 use bowline_types::method::{CustomMethod, MessageKind, Method};
 use bowline_types::page::PagedResult;
+use bowline_types::resource::ResourceDefinition;
 
 use crate::call::{self, ClientCall};
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
 use crate::resources::Contents;
+
+/// The most pages of a folder that are read: a server may return cursors without end.
+const MOST_PAGES: usize = 100;
 
 impl Client {
     /// The skills that the server lists. A server may have more: [`skill`](Self::skill) finds one by
@@ -93,6 +98,38 @@ impl Client {
         skill.check(&SkillLimits::default()).map_err(mismatch)?;
         let contents = self.read_verified(skill, &skill.uri).await?;
         Ok(LoadedSkill { client: self.clone(), skill: skill.clone(), text: contents.text() })
+    }
+
+    /// The files and folders in a folder of a skill, such as `skill://pdf/references`, for people who
+    /// look through the skills of a server. Folders have the media type `inode/directory`. Nothing of
+    /// it is verified; a model reads files through [`load_skill`](Self::load_skill).
+    ///
+    /// # Errors
+    ///
+    /// If the server does not declare that it lists folders, nothing is sent and
+    /// [`Error::is_not_offered`] is true. Otherwise if the call fails.
+    pub async fn skill_folder(&self, uri: &str) -> Result<Vec<ResourceDefinition>> {
+        let settings: Option<SkillsSettings> = self.capabilities().extensions.parse(IDENTIFIER);
+        if !settings.is_some_and(|settings| settings.directory_read) {
+            let missing = format!("`directoryRead` of the extension `{IDENTIFIER}`");
+            let method = method(READ_DIRECTORY);
+            return Err(Error::call(uri, CallError::NotOffered { method, missing }));
+        }
+        let (mut children, mut cursor) = (Vec::new(), None);
+        for _ in 0..MOST_PAGES {
+            let params = call::object(&ReadDirectoryParams::new(uri, cursor.take()));
+            let request = CallRequest::new(method(READ_DIRECTORY), params);
+            let read = |uri: String, result: &RawJson| call::read(&uri, result);
+            let page: ReadDirectoryResult =
+                ClientCall::new(self.link.clone(), uri.to_owned(), Ok(request), read).await?;
+            let (items, next) = page.into_parts();
+            children.extend(items);
+            match next {
+                None => return Ok(children),
+                next => cursor = next,
+            }
+        }
+        Err(Error::endless(uri, format!("the folder has more than {MOST_PAGES} pages")))
     }
 
     /// Reads a file of a skill from the server, and verifies it.

@@ -171,3 +171,57 @@ async fn a_server_without_the_extension_is_not_asked() {
         assert!(client.skill(URI).await.unwrap_err().is_not_offered());
     }
 }
+
+// spec: SKL-3
+#[tokio::test(start_paused = true)]
+async fn folders_are_listed_only_if_the_server_declares_it() {
+    const FOLDER: &str = "skill://pdf/references";
+    for settings in [json!({}), json!({ "directoryRead": false })] {
+        let extensions = json!({ "io.modelcontextprotocol/skills": settings });
+        let capabilities = json!({ "resources": {}, "extensions": extensions });
+        for (client, mut peer) in both_with(builder(), &capabilities).await {
+            let error = client.skill_folder(FOLDER).await.unwrap_err();
+            assert!(
+                error.is_not_offered() && error.to_string().contains("directoryRead"),
+                "{error}"
+            );
+            peer.gets_nothing().await;
+        }
+    }
+    let extensions = json!({ "io.modelcontextprotocol/skills": { "directoryRead": true } });
+    let capabilities = json!({ "resources": {}, "extensions": extensions });
+    for (client, mut peer) in both_with(builder(), &capabilities).await {
+        let pages = async {
+            for (cursor, next) in [(None, Some("2")), (Some("2"), None)] {
+                let request = peer.request("resources/directory/read").await;
+                assert_eq!(request.params["uri"], FOLDER);
+                assert_eq!(request.params.get("cursor").and_then(Value::as_str), cursor);
+                let child = json!({ "uri": FORMS, "name": "FORMS.md" });
+                let mut page = json!({ "resultType": "complete", "resources": [child] });
+                if let Some(next) = next {
+                    page["nextCursor"] = next.into();
+                }
+                peer.answer(&request, &page.to_string()).await;
+            }
+        };
+        let (children, ()) = tokio::join!(client.skill_folder(FOLDER), pages);
+        assert_eq!(children.unwrap().len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_folder_without_end_is_given_up() {
+    let extensions = json!({ "io.modelcontextprotocol/skills": { "directoryRead": true } });
+    let capabilities = json!({ "resources": {}, "extensions": extensions });
+    for (client, mut peer) in both_with(builder(), &capabilities).await {
+        let pages = async {
+            for _ in 0..100 {
+                let request = peer.request("resources/directory/read").await;
+                let page = r#"{"resultType":"complete","resources":[],"nextCursor":"x"}"#;
+                peer.answer(&request, page).await;
+            }
+        };
+        let (folder, ()) = tokio::join!(client.skill_folder("skill://pdf"), pages);
+        assert!(folder.unwrap_err().is_invalid_answer());
+    }
+}
