@@ -9,7 +9,9 @@
 //! * `json`, [`shape`] — which keys and members the messages of servers have;
 //! * [`rules`] — the observers, one subject in each file; [`unseen`] — the rules that no observer
 //!   can watch, with the reason;
-//! * [`watch`] — shows frames of a session to all observers and collects findings.
+//! * [`watch`] — shows frames of a session to all observers and collects findings;
+//! * [`drive`] — what `bowline check` sends to servers, and its report; [`report`] — the report as
+//!   text, JSON, JUnit and SARIF.
 //!
 //! Observers only look: a frame, its revision and its sender, and the past give a rule of the ledger
 //! and a verdict. So they can watch sessions of any program.
@@ -26,9 +28,11 @@
 //! assert_eq!(watch.findings()[0].rule.id, "RPC-6");
 //! ```
 
+pub mod drive;
 mod json;
 pub mod message;
 pub mod past;
+pub mod report;
 pub mod rule;
 pub mod rules;
 pub mod seen;

@@ -14,6 +14,7 @@
 //! * `redirect` — receives the answer of an authorization server (feature `auth-client`);
 //! * [`guarded`](GuardedFetcher) — requests to authorization servers, at permitted addresses only
 //!   (feature `auth-fetch`);
+//! * [`raw`](RawHttp) — single requests as they are, for tools that look from outside;
 //! * `address`, `fetch`, `connector` — URLs, the HTTP client behind a trait, and the default one.
 //!
 //! A call goes top-down: the driver of a connection hands a message to [`HttpWriter`]; a task runs
@@ -34,6 +35,7 @@ mod guarded;
 mod legacy;
 mod limits;
 mod peek;
+mod raw;
 #[cfg(feature = "auth-client")]
 mod redirect;
 mod reply;
@@ -46,6 +48,7 @@ pub use self::fetch::{BoxError, RequestBody};
 #[cfg(feature = "auth-fetch")]
 pub use self::guarded::GuardedFetcher;
 pub use self::limits::HttpClientLimits;
+pub use self::raw::{RawAnswer, RawHttp};
 #[cfg(feature = "auth-client")]
 pub use self::redirect::LoopbackVisitor;
 pub use self::transport::{HttpReader, HttpTransport, HttpWriter};

@@ -1,0 +1,212 @@
+//! What `check` sends to make servers show which rules they keep.
+//!
+//! For each revision it opens a few sessions. A session is a list of steps from the table in
+//! `steps.rs`; every step sends something and waits, bounded in time. It judges nothing: the observers
+//! watch. Tools are called only if they declare that they change nothing, or if the user names them.
+
+mod http;
+mod probe;
+mod stdio;
+mod steps;
+mod values;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bowline_transport::child::Command;
+use bowline_types::revision::Revision;
+use tokio::time::{Instant, timeout_at};
+
+use self::probe::{Opened, Probe};
+pub use self::steps::{STEPS, SessionKind, Step};
+use crate::past::KnownServer;
+use crate::watch::{BrokenRule, RuleCount};
+
+/// The server to check.
+#[derive(Clone, Debug)]
+pub enum CheckedServer {
+    /// A command, which is started for each session.
+    Command(Command),
+    /// A URL.
+    Url {
+        /// The address of the endpoint.
+        url: String,
+        /// Headers of every request, such as `Authorization`.
+        headers: Vec<(String, String)>,
+    },
+}
+
+/// What to check, and within which bounds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CheckOptions {
+    /// The revisions; all unless changed.
+    pub revisions: Vec<Revision>,
+    /// How long to wait for an answer.
+    pub patience: Duration,
+    /// How long the whole check may take.
+    pub deadline: Duration,
+    /// Tools that may be called although they do not declare that they change nothing.
+    pub callable: Vec<String>,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self {
+            revisions: Revision::ALL.to_vec(),
+            patience: Duration::from_secs(5),
+            deadline: Duration::from_secs(180),
+            callable: Vec::new(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// Each revision, and whether the server speaks it.
+    pub revisions: Vec<(Revision, Spoken)>,
+    /// The rules that were broken.
+    pub broken: Vec<BrokenRule>,
+    /// How often each rule was kept and broken, over all sessions.
+    pub counts: BTreeMap<&'static str, RuleCount>,
+    /// How many steps were taken.
+    pub steps: usize,
+    /// Whether the deadline ended the check early.
+    pub is_cut_short: bool,
+}
+
+/// Whether a server speaks a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    /// It does.
+    Yes,
+    /// It does not; in the server's words, or ours.
+    No(String),
+}
+
+/// Checks a server. `progress` gets a line for each step that begins.
+///
+/// # Errors
+///
+/// If the server cannot be started or reached, or speaks none of the revisions: the reason.
+pub async fn check(
+    server: &CheckedServer,
+    options: &CheckOptions,
+    mut progress: impl FnMut(&str),
+) -> Result<CheckReport, String> {
+    let mut report = CheckReport::default();
+    let mut known = KnownServer::default();
+    let end = Instant::now() + options.deadline;
+    let mut failure = None;
+    for revision in &options.revisions {
+        for kind in SessionKind::ALL {
+            let session = Session { server, options, revision: *revision, kind };
+            let begun = session.run(&mut known, &mut report, &mut progress);
+            match timeout_at(end, begun).await {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) => break,
+                Ok(Err(reason)) => {
+                    failure = Some(reason);
+                    break;
+                }
+                Err(_) => {
+                    report.is_cut_short = true;
+                    return Ok(report);
+                }
+            }
+        }
+    }
+    let speaks = report.revisions.iter().any(|(_, spoken)| *spoken == Spoken::Yes);
+    match failure {
+        Some(reason) if !speaks => Err(reason),
+        _ if !speaks => {
+            let reasons: Vec<String> = report
+                .revisions
+                .iter()
+                .filter_map(|(revision, spoken)| match spoken {
+                    Spoken::No(reason) => Some(format!("{revision}: {reason}")),
+                    Spoken::Yes => None,
+                })
+                .collect();
+            Err(format!("the server speaks none of the revisions ({})", reasons.join("; ")))
+        }
+        _ => Ok(report),
+    }
+}
+
+/// One session of the check.
+struct Session<'a> {
+    server: &'a CheckedServer,
+    options: &'a CheckOptions,
+    revision: Revision,
+    kind: SessionKind,
+}
+
+impl Session<'_> {
+    /// Runs its steps. Returns whether the server speaks the revision.
+    async fn run(
+        &self,
+        known: &mut KnownServer,
+        report: &mut CheckReport,
+        progress: &mut impl FnMut(&str),
+    ) -> Result<bool, String> {
+        let mut probe = Probe::start(self.server, self.options, self.revision, known.clone())?;
+        progress(&format!("{} {}", self.revision, self.kind));
+        let opened = probe.open().await;
+        let is_first = self.kind == SessionKind::ALL[0];
+        if let Opened::No(reason) = opened {
+            if is_first {
+                report.revisions.push((self.revision, Spoken::No(reason)));
+            }
+            probe.close().await;
+            return Ok(false);
+        }
+        if is_first {
+            report.revisions.push((self.revision, Spoken::Yes));
+        }
+        let carrier = probe.carrier();
+        for step in STEPS.iter().filter(|step| step.belongs(self.kind, self.revision, carrier)) {
+            if probe.is_over() {
+                break;
+            }
+            progress(&format!("{} {}", self.revision, step.name));
+            probe.watch.begin_step(step.name);
+            (step.run)(&mut probe).await;
+            report.steps += 1;
+        }
+        probe.watch.begin_step("end");
+        probe.close().await;
+        *known = probe.watch.past().known.clone();
+        report.add(&probe);
+        Ok(true)
+    }
+}
+
+impl CheckReport {
+    /// Adds what a session has shown.
+    fn add(&mut self, probe: &Probe) {
+        for finding in probe.watch.findings() {
+            let same = self.broken.iter_mut().find(|it| {
+                it.rule.id == finding.rule.id
+                    && it.reason == finding.reason
+                    && it.revision == finding.revision
+            });
+            match same {
+                Some(known) => known.times += finding.times,
+                None => self.broken.push(finding.clone()),
+            }
+        }
+        for (id, count) in probe.watch.counts() {
+            let sum = self.counts.entry(id).or_default();
+            sum.kept += count.kept;
+            sum.broken += count.broken;
+        }
+    }
+
+    /// The broken rules that the specification demands; the others are warnings.
+    pub fn violations(&self) -> impl Iterator<Item = &BrokenRule> {
+        self.broken.iter().filter(|it| it.rule.strength == crate::rule::Strength::Must)
+    }
+}

@@ -1,0 +1,219 @@
+//! A session over HTTP: single requests, and the messages in their answers.
+
+use std::time::Duration;
+
+use bowline_http::client::{RawAnswer, RawHttp};
+use bowline_proto::codec::Unit;
+use bowline_proto::codec::sse::SseReader;
+use bowline_proto::mirror;
+use bowline_types::meta::key;
+use bowline_types::method::Method;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use crate::message::{Channel, HttpFacts, Sender};
+use crate::watch::Watch;
+
+/// The most bytes of a body or event that are read.
+const LONGEST: usize = 16 * 1024 * 1024;
+
+/// How long a stream of the server is watched for messages that nothing asked for.
+const GLANCE: Duration = Duration::from_millis(300);
+
+/// Sends requests, and shows everything to the watch.
+pub(super) struct Posts {
+    raw: RawHttp,
+    own: Vec<(String, String)>,
+    number: usize,
+    /// What the server gave out, and what was agreed on.
+    pub(super) session: Option<String>,
+    pub(super) version: Option<String>,
+    /// Why the server cannot be reached, if so.
+    pub(super) gone: Option<String>,
+}
+
+/// An HTTP request of the check, before the usual headers are added.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outgoing {
+    pub(super) verb: Verb,
+    pub(super) body: String,
+    /// Headers that replace the usual ones; without a value, the header is left out.
+    pub(super) headers: Vec<(&'static str, Option<String>)>,
+}
+
+impl Posts {
+    pub(super) fn new(url: &str, own: &[(String, String)]) -> Result<Self, String> {
+        let raw = RawHttp::new(url).map_err(|error| error.to_string())?;
+        Ok(Self { raw, own: own.to_vec(), number: 0, session: None, version: None, gone: None })
+    }
+
+    /// Sends a request and reads its answer until the time is over, or until `is_done` likes a message.
+    /// Returns the facts and the messages.
+    pub(super) async fn send(
+        &mut self,
+        watch: &mut Watch,
+        outgoing: Outgoing,
+        end: Instant,
+        is_done: impl Fn(&Value) -> bool,
+    ) -> (HttpFacts, Vec<Value>) {
+        self.number += 1;
+        let is_get = outgoing.verb == Verb::GET;
+        let number = self.number;
+        let channel = if is_get { Channel::Get(number) } else { Channel::Post(number) };
+        let (sent, headers) = self.headers(&outgoing);
+        let body = serde_json::from_str::<Value>(&outgoing.body).ok();
+        if !outgoing.body.is_empty() {
+            watch.frame(Sender::Client, channel, outgoing.body.as_bytes());
+        }
+        let mut facts = HttpFacts {
+            number,
+            verb: outgoing.verb.to_string(),
+            sent,
+            is_broken_json: body.is_none() && !outgoing.body.is_empty(),
+            body,
+            ..HttpFacts::default()
+        };
+        let text = Bytes::from(outgoing.body);
+        let answer = timeout_at(end, self.raw.send(outgoing.verb, headers, text)).await;
+        let answer = match answer {
+            Err(_) => return (facts, Vec::new()),
+            Ok(Err(error)) => {
+                self.gone.get_or_insert(error.to_string());
+                return (facts, Vec::new());
+            }
+            Ok(Ok(answer)) => answer,
+        };
+        facts.status = answer.status.as_u16();
+        facts.headers = listed(&answer.headers);
+        let mut reading = Reading { watch, channel, end, messages: Vec::new() };
+        if facts.media_type() == "text/event-stream" {
+            reading.watch.http(&facts);
+            if is_get {
+                reading.end = end.min(Instant::now() + GLANCE);
+            }
+            reading.events(answer, is_done).await;
+        } else {
+            facts.answer = reading.body(answer).await;
+            reading.watch.http(&facts);
+            reading.whole(&facts.answer);
+        }
+        let messages = reading.messages;
+        (facts, messages)
+    }
+
+    /// The headers of a request, as a list for the facts and as a map for the wire.
+    fn headers(&self, outgoing: &Outgoing) -> (Vec<(String, String)>, HeaderMap) {
+        let mut headers = self.own.clone();
+        let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
+        match outgoing.verb == Verb::POST {
+            true => {
+                add("content-type", "application/json");
+                add("accept", "application/json, text/event-stream");
+            }
+            false => add("accept", "text/event-stream"),
+        }
+        let body: Value = serde_json::from_str(&outgoing.body).unwrap_or_default();
+        match body.pointer("/params/_meta").and_then(|meta| meta.get(key::PROTOCOL_VERSION)) {
+            Some(version) => mirrors(&body, version, &mut add),
+            None => {
+                if let Some(session) = &self.session {
+                    add("mcp-session-id", session);
+                }
+                if let Some(version) = &self.version {
+                    add(mirror::PROTOCOL_VERSION, version);
+                }
+            }
+        }
+        for (name, value) in &outgoing.headers {
+            headers.retain(|(known, _)| known != name);
+            if let Some(value) = value {
+                headers.push(((*name).to_owned(), value.clone()));
+            }
+        }
+        let mut map = HeaderMap::new();
+        for (name, value) in &headers {
+            let name = HeaderName::try_from(name.as_str());
+            let value = HeaderValue::from_bytes(value.as_bytes());
+            if let (Ok(name), Ok(value)) = (name, value) {
+                map.append(name, value);
+            }
+        }
+        (headers, map)
+    }
+}
+
+/// Adds the headers that repeat parts of the body.
+fn mirrors(body: &Value, version: &Value, add: &mut impl FnMut(&str, &str)) {
+    let method = body.get("method").and_then(Value::as_str).unwrap_or_default();
+    add(mirror::PROTOCOL_VERSION, version.as_str().unwrap_or_default());
+    add(mirror::METHOD, method);
+    let member = Method::named(method).and_then(Method::named_by);
+    let name = member.and_then(|member| body.get("params")?.get(member)?.as_str());
+    if let Some(name) = name {
+        add(mirror::NAME, &mirror::value::encode(name));
+    }
+}
+
+fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
+}
+
+/// An answer that is being read.
+struct Reading<'a> {
+    watch: &'a mut Watch,
+    channel: Channel,
+    end: Instant,
+    messages: Vec<Value>,
+}
+
+impl Reading<'_> {
+    fn message(&mut self, text: &[u8]) {
+        self.watch.frame(Sender::Server, self.channel, text);
+        match serde_json::from_slice(text) {
+            Ok(Value::Array(items)) => self.messages.extend(items),
+            Ok(value) => self.messages.push(value),
+            Err(_) => {}
+        }
+    }
+
+    /// A body that is one message; error pages and empty bodies are none.
+    fn whole(&mut self, body: &str) {
+        if body.trim_start().starts_with(['{', '[']) {
+            self.message(body.as_bytes());
+        }
+    }
+
+    async fn body(&self, mut answer: RawAnswer) -> String {
+        let mut body = Vec::new();
+        while let Ok(Ok(Some(piece))) = timeout_at(self.end, answer.next()).await {
+            body.extend_from_slice(&piece);
+            if body.len() > LONGEST {
+                break;
+            }
+        }
+        String::from_utf8_lossy(&body).into_owned()
+    }
+
+    async fn events(&mut self, mut answer: RawAnswer, is_done: impl Fn(&Value) -> bool) {
+        let mut reader = SseReader::new(LONGEST);
+        let mut last_id = None;
+        while let Ok(Ok(Some(piece))) = timeout_at(self.end, answer.next()).await {
+            reader.feed(&piece);
+            while let Some(event) = reader.next() {
+                let Unit::Text(text) = event.data else { continue };
+                let id = reader.last_id().map(str::to_owned);
+                if id.is_some() && id != last_id {
+                    self.watch.event_id(self.channel, id.as_deref().unwrap_or_default());
+                    last_id = id;
+                }
+                self.message(&text);
+                if self.messages.last().is_some_and(&is_done) {
+                    return;
+                }
+            }
+        }
+    }
+}

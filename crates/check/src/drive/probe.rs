@@ -1,0 +1,382 @@
+//! One session of the check: sends, waits, answers questions, and shows everything to the watch.
+
+use std::time::Duration;
+
+use bowline_types::meta::key;
+use bowline_types::revision::Revision;
+use http::Method as Verb;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::http::{Outgoing, Posts};
+use super::stdio::{Line, Lines};
+use super::{CheckOptions, CheckedServer};
+use crate::message::{Channel, HttpFacts, Sender};
+use crate::past::{Carrier, KnownServer};
+use crate::seen::EndOfSession;
+use crate::watch::Watch;
+
+/// How long to wait for the refusal of a text that is no request, and for messages that nothing asked
+/// for.
+const BRIEF: Duration = Duration::from_secs(1);
+
+enum Link {
+    Stdio(Box<Lines>),
+    Http(Box<Posts>),
+}
+
+/// A session.
+pub struct Probe {
+    pub(super) watch: Watch,
+    pub(super) revision: Revision,
+    pub(super) callable: Vec<String>,
+    link: Link,
+    patience: Duration,
+    next_id: i64,
+}
+
+/// Whether a session could be opened.
+pub(super) enum Opened {
+    Yes,
+    No(String),
+}
+
+impl Probe {
+    pub(super) fn start(
+        server: &CheckedServer,
+        options: &CheckOptions,
+        revision: Revision,
+        known: KnownServer,
+    ) -> Result<Self, String> {
+        let (link, carrier) = match server {
+            CheckedServer::Command(command) => {
+                (Link::Stdio(Box::new(Lines::start(command)?)), Carrier::Stdio)
+            }
+            CheckedServer::Url { url, headers } => {
+                (Link::Http(Box::new(Posts::new(url, headers)?)), Carrier::Http)
+            }
+        };
+        Ok(Self {
+            watch: Watch::knowing(carrier, revision, known),
+            revision,
+            callable: options.callable.clone(),
+            link,
+            patience: options.patience,
+            next_id: 1,
+        })
+    }
+
+    pub(super) fn carrier(&self) -> Carrier {
+        match self.link {
+            Link::Stdio(_) => Carrier::Stdio,
+            Link::Http(_) => Carrier::Http,
+        }
+    }
+
+    /// Whether the server is gone.
+    pub(super) fn is_over(&self) -> bool {
+        self.gone().is_some()
+    }
+
+    fn gone(&self) -> Option<&String> {
+        match &self.link {
+            Link::Stdio(lines) => lines.gone.as_ref(),
+            Link::Http(posts) => posts.gone.as_ref(),
+        }
+    }
+
+    /// Begins a session in the revision.
+    pub(super) async fn open(&mut self) -> Opened {
+        match self.revision.has_handshake() {
+            true => self.shake_hands(self.revision.as_str()).await,
+            false => self.discover().await,
+        }
+    }
+
+    async fn shake_hands(&mut self, version: &str) -> Opened {
+        if let Link::Http(posts) = &mut self.link {
+            posts.version = None;
+        }
+        let params = json!({
+            "protocolVersion": version,
+            "capabilities": self.declared(),
+            "clientInfo": {"name": "bowline-check", "version": env!("CARGO_PKG_VERSION")},
+        });
+        let answer = self.request("initialize", params).await;
+        let Some(answer) = answer else { return Opened::No(self.silence()) };
+        let agreed = answer.pointer("/result/protocolVersion").and_then(Value::as_str);
+        if agreed != Some(version) {
+            return Opened::No(refusal(&answer, agreed));
+        }
+        let session = self.watch.past().session.clone();
+        if let Link::Http(posts) = &mut self.link {
+            posts.session = session;
+            posts.version = Some(version.to_owned());
+        }
+        self.notify("notifications/initialized", Value::Null).await;
+        Opened::Yes
+    }
+
+    async fn discover(&mut self) -> Opened {
+        let Some(answer) = self.request("server/discover", json!({})).await else {
+            return Opened::No(self.silence());
+        };
+        match answer.pointer("/result/supportedVersions") {
+            Some(versions)
+                if versions
+                    .as_array()
+                    .is_some_and(|it| it.contains(&json!(self.revision.as_str()))) =>
+            {
+                Opened::Yes
+            }
+            _ => Opened::No(refusal(&answer, None)),
+        }
+    }
+
+    fn silence(&self) -> String {
+        self.gone().cloned().unwrap_or_else(|| "no answer came in time".to_owned())
+    }
+
+    /// What the client declares: everything, and something that no server knows.
+    fn declared(&self) -> Value {
+        let elicitation = match self.revision.has_elicitation_modes() {
+            true => json!({"form": {}, "url": {}}),
+            false => json!({}),
+        };
+        json!({"roots": {}, "sampling": {}, "elicitation": elicitation, "bowline/unknown": {}})
+    }
+
+    /// The `_meta` of requests without a handshake.
+    pub(super) fn meta(&self) -> Value {
+        json!({
+            key::PROTOCOL_VERSION: self.revision.as_str(),
+            key::CLIENT_CAPABILITIES: self.declared(),
+            key::CLIENT_INFO: {"name": "bowline-check", "version": env!("CARGO_PKG_VERSION")},
+        })
+    }
+
+    /// A number that no request has had.
+    pub(super) fn fresh_id(&mut self) -> Value {
+        self.next_id += 1;
+        json!(self.next_id)
+    }
+
+    /// Sends a request as the revision has it, and waits for its answer.
+    pub(super) async fn request(&mut self, method: &str, params: Value) -> Option<Value> {
+        let id = self.fresh_id();
+        self.request_as(id, method, params).await
+    }
+
+    /// The same under this id.
+    pub(super) async fn request_as(
+        &mut self,
+        id: Value,
+        method: &str,
+        mut params: Value,
+    ) -> Option<Value> {
+        if !self.revision.has_handshake() {
+            let own = params.get("_meta").cloned().unwrap_or(json!({}));
+            let mut meta = self.meta();
+            merge(&mut meta, own);
+            params["_meta"] = meta;
+        }
+        self.exactly(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await
+    }
+
+    /// Sends a request as it stands, and waits for its answer.
+    pub(super) async fn exactly(&mut self, message: Value) -> Option<Value> {
+        let id = message["id"].clone();
+        self.exchange(&message.to_string(), &id, Vec::new()).await.1
+    }
+
+    /// Sends a request over HTTP with other headers; does nothing on stdio.
+    pub(super) async fn with_headers(
+        &mut self,
+        message: &Value,
+        headers: Vec<(&'static str, Option<String>)>,
+    ) -> Option<HttpFacts> {
+        let id = message["id"].clone();
+        self.exchange(&message.to_string(), &id, headers).await.0
+    }
+
+    /// Sends a text and waits for the answer with this id.
+    async fn exchange(
+        &mut self,
+        text: &str,
+        id: &Value,
+        headers: Vec<(&'static str, Option<String>)>,
+    ) -> (Option<HttpFacts>, Option<Value>) {
+        let end = Instant::now() + self.patience;
+        // A question over HTTP ends the exchange: the call is not waited for then.
+        let mut was_asked = false;
+        let (facts, answer) = match &mut self.link {
+            Link::Stdio(lines) => {
+                self.watch.frame(Sender::Client, Channel::Stdio, text.as_bytes());
+                lines.send(text).await;
+                (None, self.await_line(end, |it| is_answer_to(it, id)).await)
+            }
+            Link::Http(posts) => {
+                let outgoing = Outgoing { verb: Verb::POST, body: text.to_owned(), headers };
+                let done = |it: &Value| is_answer_to(it, id) || is_request(it);
+                let (facts, messages) = posts.send(&mut self.watch, outgoing, end, done).await;
+                was_asked = messages.iter().any(is_request);
+                let answer = messages.into_iter().find(|it| is_answer_to(it, id) || is_error(it));
+                (Some(facts), answer)
+            }
+        };
+        let is_refused = facts.as_ref().is_some_and(|facts| facts.status >= 400);
+        let is_done = answer.is_some() || is_refused || was_asked;
+        if !is_done && !id.is_null() && !self.is_over() {
+            self.watch.unanswered(id);
+        }
+        (facts, answer)
+    }
+
+    /// Reads lines until one fits. Questions are answered meanwhile.
+    async fn await_line(&mut self, end: Instant, fits: impl Fn(&Value) -> bool) -> Option<Value> {
+        loop {
+            let Link::Stdio(lines) = &mut self.link else { return None };
+            let Line::Text(text) = lines.next(end).await else { return None };
+            self.watch.frame(Sender::Server, Channel::Stdio, &text);
+            let message: Value = serde_json::from_slice(&text).unwrap_or_default();
+            let items = match message {
+                Value::Array(items) => items,
+                one => vec![one],
+            };
+            for item in items {
+                if fits(&item) {
+                    return Some(item);
+                }
+                if let Some(answer) = answer_to(&item) {
+                    let text = answer.to_string();
+                    self.watch.frame(Sender::Client, Channel::Stdio, text.as_bytes());
+                    if let Link::Stdio(lines) = &mut self.link {
+                        lines.send(&text).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends an array with one request, and waits for its answer.
+    pub(super) async fn batch(&mut self, text: &str, id: &Value) {
+        self.exchange(text, id, Vec::new()).await;
+    }
+
+    /// Goes on without the session of HTTP.
+    pub(super) fn forget_session(&mut self) {
+        if let Link::Http(posts) = &mut self.link {
+            (posts.session, posts.version) = (None, None);
+        }
+    }
+
+    /// Sends a notification.
+    pub(super) async fn notify(&mut self, method: &str, params: Value) {
+        let mut message = json!({"jsonrpc": "2.0", "method": method});
+        if !params.is_null() {
+            message["params"] = params;
+        }
+        self.send(&message.to_string()).await;
+    }
+
+    /// Sends a text that nothing answers.
+    pub(super) async fn send(&mut self, text: &str) {
+        let end = Instant::now() + self.patience;
+        match &mut self.link {
+            Link::Stdio(lines) => {
+                self.watch.frame(Sender::Client, Channel::Stdio, text.as_bytes());
+                lines.send(text).await;
+            }
+            Link::Http(posts) => {
+                let outgoing =
+                    Outgoing { verb: Verb::POST, body: text.to_owned(), ..Outgoing::default() };
+                posts.send(&mut self.watch, outgoing, end, |_| true).await;
+            }
+        }
+    }
+
+    /// Sends a text that has to be refused, and waits for that.
+    pub(super) async fn refusable(&mut self, text: &str) {
+        self.send(text).await;
+        if matches!(self.link, Link::Stdio(_)) {
+            let end = Instant::now() + self.patience.min(BRIEF);
+            if self.await_line(end, is_error).await.is_none() && !self.is_over() {
+                self.watch.unrefused(text);
+            }
+        }
+    }
+
+    /// Waits a moment for messages that nothing asked for.
+    pub(super) async fn listen(&mut self) {
+        let end = Instant::now() + self.patience.min(BRIEF) / 3;
+        self.await_line(end, |_| false).await;
+    }
+
+    /// Sends a GET or DELETE.
+    pub(super) async fn verb(&mut self, verb: Verb) -> Option<HttpFacts> {
+        let end = Instant::now() + self.patience;
+        let Link::Http(posts) = &mut self.link else { return None };
+        let outgoing = Outgoing { verb, ..Outgoing::default() };
+        Some(posts.send(&mut self.watch, outgoing, end, |_| false).await.0)
+    }
+
+    /// Ends the session.
+    pub(super) async fn close(&mut self) {
+        if let Link::Stdio(lines) = &mut self.link {
+            let was_over = lines.gone.is_some();
+            let left = lines.close().await;
+            self.watch.end(match (was_over, left) {
+                (true, _) => EndOfSession::ByServer,
+                (false, true) => EndOfSession::Orderly,
+                (false, false) => EndOfSession::Lingering,
+            });
+        }
+    }
+}
+
+/// Adds the members of an object; null removes one.
+fn merge(base: &mut Value, own: Value) {
+    let (Some(base), Value::Object(own)) = (base.as_object_mut(), own) else { return };
+    for (name, value) in own {
+        match value.is_null() {
+            true => drop(base.remove(&name)),
+            false => drop(base.insert(name, value)),
+        }
+    }
+}
+
+fn is_answer_to(message: &Value, id: &Value) -> bool {
+    message.get("id") == Some(id) && message.get("method").is_none()
+}
+
+fn is_request(message: &Value) -> bool {
+    message.get("method").is_some() && message.get("id").is_some()
+}
+
+fn is_error(message: &Value) -> bool {
+    message.get("error").is_some() && message.get("id").is_none_or(Value::is_null)
+}
+
+/// The answer of a careful client: it has no roots, its user declines, and its model is off.
+fn answer_to(message: &Value) -> Option<Value> {
+    let id = message.get("id").filter(|_| is_request(message))?;
+    let result = match message["method"].as_str()? {
+        "ping" => json!({}),
+        "roots/list" => json!({"roots": []}),
+        "elicitation/create" => json!({"action": "decline"}),
+        _ => {
+            let error = json!({"code": -32601, "message": "the check does not do this"});
+            return Some(json!({"jsonrpc": "2.0", "id": id, "error": error}));
+        }
+    };
+    Some(json!({"jsonrpc": "2.0", "id": id, "result": result}))
+}
+
+/// Why a server does not speak a revision.
+fn refusal(answer: &Value, agreed: Option<&str>) -> String {
+    match (agreed, answer.pointer("/error/message").and_then(Value::as_str)) {
+        (Some(agreed), _) => format!("it answers with {agreed}"),
+        (None, Some(message)) => crate::message::excerpt(message),
+        (None, None) => "its answer names no version".to_owned(),
+    }
+}

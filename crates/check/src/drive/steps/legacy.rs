@@ -1,0 +1,117 @@
+//! Steps of the revisions with a handshake.
+
+use http::Method as Verb;
+use serde_json::{Value, json};
+
+use super::super::probe::Probe;
+use super::super::values;
+use super::features::safe_tools;
+
+pub(super) async fn ping(probe: &mut Probe) {
+    probe.request("ping", json!({})).await;
+}
+
+pub(super) async fn log_level(probe: &mut Probe) {
+    probe.request("logging/setLevel", json!({"level": "warning"})).await;
+    if probe.watch.past().declares("logging") {
+        probe.request("logging/setLevel", json!({"level": "bowline-loud"})).await;
+    }
+}
+
+pub(super) async fn subscribes(probe: &mut Probe) {
+    if !probe.watch.past().declares("resources.subscribe") {
+        return;
+    }
+    let Some(answer) = probe.request("resources/list", json!({})).await else { return };
+    let Some(uri) = answer.pointer("/result/resources/0/uri").cloned() else { return };
+    probe.request("resources/subscribe", json!({"uri": uri})).await;
+    probe.request("resources/unsubscribe", json!({"uri": uri})).await;
+}
+
+pub(super) async fn batch(probe: &mut Probe) {
+    let id = probe.fresh_id();
+    let message = json!([{"jsonrpc": "2.0", "id": id, "method": "ping"}]);
+    probe.batch(&message.to_string(), &id).await;
+}
+
+/// A tool that may be a task is called as one; without such a tool, `task` has to be ignored.
+pub(super) async fn tasks(probe: &mut Probe) {
+    let declares = probe.watch.past().declares("tasks.requests.tools.call");
+    let tools = safe_tools(probe);
+    let support = |tool: &Value| tool.pointer("/execution/taskSupport").cloned();
+    let found = tools.iter().find(|(_, tool)| {
+        support(tool).is_some_and(|it| it == "optional" || it == "required") == declares
+    });
+    if let Some((name, tool)) = found {
+        let arguments = values::fitting(tool.get("inputSchema").unwrap_or(&Value::Null));
+        let params = json!({"name": name, "arguments": arguments, "task": {"ttl": 60_000}});
+        let answer = probe.request("tools/call", params).await;
+        let id = answer.and_then(|it| it.pointer("/result/task/taskId").cloned());
+        if let Some(id) = id {
+            follow(probe, &id).await;
+        }
+    }
+    if declares {
+        probe.request("tasks/get", json!({"taskId": "bowline-unknown-task"})).await;
+    }
+    if probe.watch.past().declares("tasks.list") {
+        probe.request("tasks/list", json!({"cursor": "bowline-no-cursor"})).await;
+    }
+}
+
+async fn follow(probe: &mut Probe, id: &Value) {
+    probe.request("tasks/get", json!({"taskId": id})).await;
+    probe.request("tasks/result", json!({"taskId": id})).await;
+    probe.request("tasks/get", json!({"taskId": id})).await;
+    if probe.watch.past().declares("tasks.list") {
+        probe.request("tasks/list", json!({})).await;
+    }
+    if probe.watch.past().declares("tasks.cancel") {
+        probe.request("tasks/cancel", json!({"taskId": id})).await;
+    }
+}
+
+pub(super) async fn get(probe: &mut Probe) {
+    probe.verb(Verb::GET).await;
+}
+
+pub(super) async fn ends(probe: &mut Probe) {
+    if probe.watch.past().session.is_none() {
+        return;
+    }
+    probe.verb(Verb::DELETE).await;
+    if probe.watch.past().is_session_over {
+        let id = probe.fresh_id();
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        probe.with_headers(&message, Vec::new()).await;
+    }
+}
+
+pub(super) async fn version_header(probe: &mut Probe) {
+    let id = probe.fresh_id();
+    let message = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    let version = Some("1999-01-01".to_owned());
+    probe.with_headers(&message, vec![("mcp-protocol-version", version)]).await;
+}
+
+pub(super) async fn no_session(probe: &mut Probe) {
+    if probe.watch.past().session.is_some() {
+        let id = probe.fresh_id();
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        probe.with_headers(&message, vec![("mcp-session-id", None)]).await;
+    }
+}
+
+/// Comes last, because it begins a session of its own.
+pub(super) async fn old_version(probe: &mut Probe) {
+    probe.forget_session();
+    let params = json!({
+        "protocolVersion": "1999-01-01",
+        "capabilities": {},
+        "clientInfo": {"name": "bowline-check", "version": env!("CARGO_PKG_VERSION")},
+    });
+    // On stdio the session is open already, and a second handshake has no rule.
+    if probe.carrier() == crate::past::Carrier::Http {
+        probe.request("initialize", params).await;
+    }
+}

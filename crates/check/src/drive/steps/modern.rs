@@ -1,0 +1,82 @@
+//! Steps of the revision without a handshake.
+
+use bowline_proto::mirror;
+use bowline_types::meta::key;
+use serde_json::{Value, json};
+
+use super::super::probe::Probe;
+use crate::past::Carrier;
+
+/// The name of the extension of tasks.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+pub(super) async fn listens(probe: &mut Probe) {
+    let offered = [
+        "tools.listChanged",
+        "prompts.listChanged",
+        "resources.listChanged",
+        "resources.subscribe",
+    ];
+    if !offered.iter().any(|it| probe.watch.past().declares(it)) {
+        return;
+    }
+    let id = probe.fresh_id();
+    let filter = json!({"toolsListChanged": true, "promptsListChanged": true});
+    let params = json!({"notifications": filter, "_meta": probe.meta()});
+    let message =
+        json!({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params});
+    probe.send(&message.to_string()).await;
+    probe.listen().await;
+    probe.notify("notifications/cancelled", json!({"requestId": id})).await;
+}
+
+pub(super) async fn tasks(probe: &mut Probe) {
+    let extensions = probe.watch.past().server_capabilities.get("extensions");
+    if !extensions.is_some_and(|it| it.get(TASKS).is_some()) {
+        return;
+    }
+    let capabilities = json!({"extensions": {TASKS: {}}});
+    let unknown = json!({"taskId": "bowline-unknown-task", "_meta": {key::CLIENT_CAPABILITIES: capabilities}});
+    probe.request("tasks/get", unknown).await;
+    probe.request("tasks/get", json!({"taskId": "bowline-unknown-task"})).await;
+    probe.request("tasks/result", json!({"taskId": "bowline-unknown-task"})).await;
+}
+
+pub(super) async fn removed(probe: &mut Probe) {
+    probe.request("ping", json!({})).await;
+    probe.request("logging/setLevel", json!({"level": "info"})).await;
+    probe.request("resources/subscribe", json!({"uri": "bowline-unknown://nothing"})).await;
+}
+
+pub(super) async fn without_meta(probe: &mut Probe) {
+    let without = |name: &str| json!({"_meta": {name: Value::Null}});
+    probe.request("server/discover", without(key::CLIENT_INFO)).await;
+    probe.request("server/discover", without(key::CLIENT_CAPABILITIES)).await;
+}
+
+pub(super) async fn version(probe: &mut Probe) {
+    probe.request("server/discover", json!({"_meta": {key::PROTOCOL_VERSION: "2099-01-01"}})).await;
+}
+
+/// A request whose headers differ from its body, one way after the other.
+pub(super) async fn headers(probe: &mut Probe) {
+    debug_assert!(probe.carrier() == Carrier::Http, "stdio has no headers");
+    let method = "server/discover";
+    let text = |value: &str| Some(value.to_owned());
+    let wrong: Vec<(&'static str, Option<String>)> = vec![
+        (mirror::METHOD, text("tools/list")),
+        (mirror::METHOD, text("SERVER/DISCOVER")),
+        (mirror::METHOD, None),
+        (mirror::METHOD, text("serv\u{e9}r/discover")),
+        (mirror::PROTOCOL_VERSION, text("2025-11-25")),
+        (mirror::PROTOCOL_VERSION, None),
+        (mirror::METHOD, text("=?base64?c2VydmVyL2Rpc2NvdmVy?=")),
+        (mirror::METHOD, text("  server/discover ")),
+    ];
+    for header in wrong {
+        let id = probe.fresh_id();
+        let params = json!({"_meta": probe.meta()});
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        probe.with_headers(&message, vec![header]).await;
+    }
+}

@@ -1,0 +1,68 @@
+//! The report as JUnit XML: a test case for each rule that has an observer.
+
+use std::fmt::Write as _;
+
+use super::CheckTotals;
+use crate::drive::CheckReport;
+use crate::rule::{Rule, Strength};
+use crate::rules;
+
+/// The report for CI systems. A violation is a failure; a warning is text; a rule that did not come up
+/// is skipped.
+pub fn junit(report: &CheckReport, target: &str) -> String {
+    let totals = CheckTotals::of(report);
+    let count = rules::all().count();
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(
+        text,
+        "<testsuites name=\"bowline check\" tests=\"{count}\" failures=\"{}\" errors=\"0\">\n\
+         <testsuite name=\"{}\" tests=\"{count}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">",
+        totals.violations,
+        escaped(target),
+        totals.violations,
+        totals.idle
+    );
+    for rule in rules::all() {
+        case(&mut text, report, rule);
+    }
+    text.push_str("</testsuite>\n</testsuites>\n");
+    text
+}
+
+fn case(text: &mut String, report: &CheckReport, rule: &Rule) {
+    let count = report.counts.get(rule.id).copied().unwrap_or_default();
+    let name = escaped(&format!("{} {}", rule.id, rule.words));
+    let _ = write!(text, "<testcase classname=\"mcp\" name=\"{name}\"");
+    if count.broken == 0 {
+        let end = if count.kept == 0 { "><skipped/></testcase>" } else { "/>" };
+        let _ = writeln!(text, "{end}");
+        return;
+    }
+    let reasons = report.broken.iter().filter(|it| it.rule.id == rule.id);
+    let reasons: Vec<String> =
+        reasons.map(|it| format!("{} in {}: {}", it.reason, it.revision, it.excerpt)).collect();
+    let reasons = escaped(&reasons.join("\n"));
+    let _ = match rule.strength {
+        Strength::Must => {
+            writeln!(text, "><failure message=\"{name}\">{reasons}</failure></testcase>")
+        }
+        Strength::Should => writeln!(text, "><system-out>{reasons}</system-out></testcase>"),
+    };
+}
+
+/// Text for XML, without the characters that XML does not have.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(letter),
+            letter if letter.is_control() => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
