@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use bowline_transport::child::Command;
 use bowline_types::revision::Revision;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use self::probe::{Opened, Probe};
 pub use self::steps::{STEPS, SessionKind, Step};
@@ -102,18 +102,17 @@ pub async fn check(
     let mut failure = None;
     for revision in &options.revisions {
         for kind in SessionKind::ALL {
-            let session = Session { server, options, revision: *revision, kind };
-            let begun = session.run(&mut known, &mut report, &mut progress);
-            match timeout_at(end, begun).await {
-                Ok(Ok(true)) => {}
-                Ok(Ok(false)) => break,
-                Ok(Err(reason)) => {
+            if Instant::now() >= end {
+                report.is_cut_short = true;
+                return Ok(report);
+            }
+            let session = Session { server, options, revision: *revision, kind, end };
+            match session.run(&mut known, &mut report, &mut progress).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(reason) => {
                     failure = Some(reason);
                     break;
-                }
-                Err(_) => {
-                    report.is_cut_short = true;
-                    return Ok(report);
                 }
             }
         }
@@ -142,6 +141,8 @@ struct Session<'a> {
     options: &'a CheckOptions,
     revision: Revision,
     kind: SessionKind,
+    /// No step begins after this time.
+    end: Instant,
 }
 
 impl Session<'_> {
@@ -168,7 +169,7 @@ impl Session<'_> {
         }
         let carrier = probe.carrier();
         for step in STEPS.iter().filter(|step| step.belongs(self.kind, self.revision, carrier)) {
-            if probe.is_over() {
+            if probe.is_over() || Instant::now() >= self.end {
                 break;
             }
             progress(&format!("{} {}", self.revision, step.name));

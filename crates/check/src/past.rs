@@ -158,6 +158,8 @@ pub struct Past {
     pub event_ids: HashSet<String>,
     /// Texts of messages outside of answers, with their channels.
     pub standalone: HashMap<String, Channel>,
+    /// Statuses of HTTP, by the number of the request.
+    pub statuses: HashMap<usize, u16>,
     /// GET streams that resume an earlier stream.
     pub resumed: HashSet<usize>,
     /// The session id of HTTP.
@@ -190,6 +192,7 @@ impl Past {
             tasks: HashMap::new(),
             event_ids: HashSet::new(),
             standalone: HashMap::new(),
+            statuses: HashMap::new(),
             resumed: HashSet::new(),
             session: None,
             is_session_over: false,
@@ -209,6 +212,14 @@ impl Past {
     /// The request that a POST carried.
     pub fn asked_on(&self, channel: Channel) -> Option<&Asked> {
         self.requests.iter().rev().find(|asked| asked.channel == channel)
+    }
+
+    /// Whether HTTP refused a request by its status.
+    pub fn is_refused(&self, asked: &Asked) -> bool {
+        match asked.channel {
+            Channel::Post(number) => self.statuses.get(&number).is_some_and(|it| *it >= 400),
+            _ => false,
+        }
     }
 
     /// All requests of the client.

@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{call, complete, demo, inspect, list, prompt, read};
+use crate::commands::{call, check, complete, demo, inspect, list, prompt, read};
 use crate::exit::{Exit, Failure};
 use crate::print;
 
@@ -26,6 +26,7 @@ Examples:
   bowline list https://mcp.example.com/mcp         what a server offers
   bowline list 'uvx mcp-server-git'                the same of a server that is a command
   bowline call add a=40 b=2 -- ./calc              calls a tool; the command comes last
+  bowline check -- ./calc                          whether a server keeps the rules of the protocol
 ";
 
 /// The commands, in the order of `--help`.
@@ -38,6 +39,7 @@ enum Command {
     Read(read::Args),
     Prompt(prompt::Args),
     Complete(complete::Args),
+    Check(check::Args),
 }
 
 impl Command {
@@ -50,6 +52,7 @@ impl Command {
             Self::Read(args) => args.run().await,
             Self::Prompt(args) => args.run().await,
             Self::Complete(args) => args.run().await,
+            Self::Check(args) => args.run().await,
         }
     }
 

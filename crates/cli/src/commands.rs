@@ -1,6 +1,7 @@
 //! The commands: one file for each, with its arguments and what it does.
 
 pub(crate) mod call;
+pub(crate) mod check;
 pub(crate) mod complete;
 pub(crate) mod demo;
 pub(crate) mod inspect;

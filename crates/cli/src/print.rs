@@ -49,6 +49,17 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
+/// Shows what a command does just now, in place of what it did before; only on a terminal. An empty
+/// text ends that.
+pub(crate) fn progress(text: &str) {
+    let terminal = console::Term::stderr();
+    if terminal.is_term() {
+        let width = usize::from(terminal.size().1).saturating_sub(1);
+        let text: String = clean(text).chars().take(width).collect();
+        let _ = terminal.clear_line().and_then(|()| terminal.write_str(&text));
+    }
+}
+
 /// Prints an error to standard error.
 pub(crate) fn error(text: &str) {
     note(&format!("{ERROR}error:{ERROR:#} {}", clean(text)));

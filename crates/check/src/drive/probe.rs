@@ -26,7 +26,7 @@ enum Link {
 }
 
 /// A session.
-pub struct Probe {
+pub(crate) struct Probe {
     pub(super) watch: Watch,
     pub(super) revision: Revision,
     pub(super) callable: Vec<String>,

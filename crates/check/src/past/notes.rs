@@ -31,6 +31,7 @@ impl Past {
 
     /// Takes facts of HTTP.
     pub(crate) fn note_http(&mut self, facts: &HttpFacts) {
+        self.statuses.insert(facts.number, facts.status);
         let opens = facts.method() == Some("initialize") && facts.is_success();
         if let Some(session) = facts.header("mcp-session-id").filter(|_| opens) {
             self.session = Some(session.to_owned());

@@ -73,8 +73,9 @@ fn tolerates(seen: &Seen<'_>) -> Verdict {
     if declared.get("bowline/unknown").is_none() {
         return Idle;
     }
-    let is_about_version = matches!(reply.code(), Some(-32601 | -32022));
-    Verdict::that(reply.error.is_none() || is_about_version, || {
+    // An unknown method, a version or a header is at fault then.
+    let has_other_cause = matches!(reply.code(), Some(-32601 | -32022 | -32020));
+    Verdict::that(reply.error.is_none() || has_other_cause, || {
         "the client was refused for a capability that the server does not know".to_owned()
     })
 }

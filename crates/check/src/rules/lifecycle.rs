@@ -3,6 +3,7 @@
 use bowline_types::method::Method;
 use serde_json::Value;
 
+use crate::past::Carrier;
 use crate::rule::Verdict::{Broken, Idle, Kept};
 use crate::rule::span::{ALL, FROM_06_TO_11, STATEFUL};
 use crate::rule::{Rule, Verdict, must, shaped, should};
@@ -66,7 +67,11 @@ fn offers_version(seen: &Seen<'_>) -> Verdict {
     }
 }
 
+/// Over HTTP a second `initialize` begins a session of its own.
 fn one_version(seen: &Seen<'_>) -> Verdict {
+    if seen.past.carrier == Carrier::Http {
+        return Idle;
+    }
     let Some((asked, result)) = seen.result_of("initialize") else { return Idle };
     let agreed = result.get("protocolVersion").and_then(Value::as_str);
     let mut others = seen.past.requests().iter();
@@ -121,6 +126,7 @@ fn ping(seen: &Seen<'_>) -> Verdict {
     match (reply.error, members.find(|(name, _)| *name != "_meta")) {
         // Before the handshake is over a server may refuse.
         (Some(_), _) if !seen.past.knows_capabilities() => Idle,
+        (Some(_), _) if seen.past.is_refused(reply.asked) => Idle,
         (Some(error), _) => Broken(format!("`ping` was answered with {error}")),
         (None, Some((name, _))) => Broken(format!("the result of `ping` has `{name}`")),
         (None, None) => Kept,

@@ -3,6 +3,7 @@
 //! Expected output is beside the tests, in `expected`; `UPDATE=1 cargo test` rewrites it.
 
 mod call;
+mod check;
 mod config;
 mod demo;
 mod inspect;

@@ -70,7 +70,6 @@ pub(super) async fn headers(probe: &mut Probe) {
         (mirror::METHOD, text("serv\u{e9}r/discover")),
         (mirror::PROTOCOL_VERSION, text("2025-11-25")),
         (mirror::PROTOCOL_VERSION, None),
-        (mirror::METHOD, text("=?base64?c2VydmVyL2Rpc2NvdmVy?=")),
         (mirror::METHOD, text("  server/discover ")),
     ];
     for header in wrong {
@@ -78,5 +77,12 @@ pub(super) async fn headers(probe: &mut Probe) {
         let params = json!({"_meta": probe.meta()});
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         probe.with_headers(&message, vec![header]).await;
+    }
+    if probe.watch.past().declares("tools") {
+        let id = probe.fresh_id();
+        let params = json!({"name": "bowline-unknown-tool", "_meta": probe.meta()});
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        let name = text("=?base64?Ym93bGluZS11bmtub3duLXRvb2w=?=");
+        probe.with_headers(&message, vec![(mirror::NAME, name)]).await;
     }
 }

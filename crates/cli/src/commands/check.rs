@@ -1,0 +1,111 @@
+//! `bowline check`: whether a server keeps the rules of the protocol.
+
+use std::time::Duration;
+
+use bowline_check::drive::{CheckOptions, CheckReport, CheckedServer, check};
+use bowline_check::report;
+
+use crate::exit::{Exit, Failure};
+use crate::interrupt::interruptible;
+use crate::print::{self, json};
+use crate::target::{Place, Target, TargetArgs};
+
+/// Checks a server against the rules of the protocol, in every revision that it speaks
+///
+/// Opens a few sessions, sends what clients send and what servers have to refuse, and watches every
+/// message. Tools are called only if they declare that they change nothing (`readOnlyHint`), or if
+/// `--call` names them. Exits with 6 if a MUST is broken.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "bowline check [OPTIONS] TARGET
+       bowline check [OPTIONS] -- COMMAND…")]
+pub(crate) struct Args {
+    /// The server
+    #[arg(value_name = "TARGET")]
+    words: Vec<String>,
+    /// How to print the report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Prints the report as JSON
+    #[arg(long)]
+    json: bool,
+    /// Also calls this tool, whatever it declares; can be repeated
+    #[arg(long = "call", value_name = "TOOL")]
+    callable: Vec<String>,
+    /// How long to wait for each answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    timeout: u64,
+    /// How long the whole check may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
+    deadline: u64,
+    #[command(flatten)]
+    server: TargetArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline check http://127.0.0.1:3000/mcp
+  bowline check --revision 2025-11-25 -- npx -y @modelcontextprotocol/server-everything
+  bowline check --call echo --format junit -- ./server > report.xml
+";
+
+/// The formats of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For CI systems: a test case for each rule
+    Junit,
+    /// For code scanning: SARIF 2.1.0
+    Sarif,
+}
+
+impl Args {
+    pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+        let target = self.server.take(&mut self.words)?;
+        let options = self.options(&target);
+        let label = target.label.clone();
+        let server = checked(target);
+        let report = interruptible(async {
+            let progress = |step: &str| print::progress(step);
+            let report = check(&server, &options, progress).await;
+            print::progress("");
+            report.map_err(|reason| Failure::new(Exit::Unreachable, reason))
+        })
+        .await?;
+        self.print(&report, &label);
+        match report.violations().next() {
+            Some(_) => Ok(Exit::Violation),
+            None => Ok(Exit::Done),
+        }
+    }
+
+    fn options(&self, target: &Target) -> CheckOptions {
+        let mut options = CheckOptions::default();
+        options.patience = Duration::from_secs(self.timeout.max(1));
+        options.deadline = Duration::from_secs(self.deadline.max(1));
+        options.callable.clone_from(&self.callable);
+        if !target.revisions.is_empty() {
+            options.revisions.clone_from(&target.revisions);
+        }
+        options
+    }
+
+    fn print(&self, found: &CheckReport, label: &str) {
+        match if self.json { Format::Json } else { self.format } {
+            Format::Text => print::text(&print::clean(&report::human(found))),
+            Format::Json => json::print(&report::json(found)),
+            Format::Junit => print::text(&report::junit(found, label)),
+            Format::Sarif => json::print(&report::sarif(found, label)),
+        }
+    }
+}
+
+fn checked(target: Target) -> CheckedServer {
+    match target.place {
+        Place::Command(command) => CheckedServer::Command(command),
+        Place::Url(url) => CheckedServer::Url { url, headers: target.headers },
+    }
+}

@@ -1,0 +1,35 @@
+//! `bowline check`.
+
+use super::{bowline, run};
+
+/// The built-in server over stdio, as arguments after `--`.
+fn demo() -> [&'static str; 4] {
+    ["--", env!("CARGO_BIN_EXE_bowline"), "demo", "--stdio"]
+}
+
+#[test]
+fn the_built_in_server_breaks_no_rule_in_any_revision() {
+    let arguments: Vec<&str> = ["check"].into_iter().chain(demo()).collect();
+    let run = run(&arguments);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let spoken = "speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28\n";
+    assert!(run.stdout.starts_with(spoken), "{}", run.stdout);
+    assert!(!run.stdout.contains("\nwarnings"), "{}", run.stdout);
+}
+
+#[test]
+fn a_server_that_prints_its_greeting_to_standard_output_is_found() {
+    let greeting = r#"echo "Server started"; exec cat > /dev/null"#;
+    let arguments =
+        ["check", "--timeout", "1", "--revision", "2025-11-25", "--json", "--", "sh", "-c"];
+    let run = run(&[&arguments[..], &[greeting]].concat());
+    assert_eq!(run.code, Some(3), "no session can be opened: {run:?}");
+    // The same, but for a server that answers the handshake.
+    let server = r#"read -r line; echo '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25",
+"capabilities":{},"serverInfo":{"name":"a","version":"1"}}}' | tr -d '\n'; echo; echo "Server started"; exec cat > /dev/null"#;
+    let arguments = [&arguments[..3], &["--deadline", "2"], &arguments[3..]].concat();
+    let output = bowline().args(arguments).arg(server).output().unwrap();
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("\"STDIO-4\"") && report.contains("Server started"), "{report}");
+}
