@@ -27,6 +27,9 @@ Examples:
   bowline list 'uvx mcp-server-git'                the same of a server that is a command
   bowline call add a=40 b=2 -- ./calc              calls a tool; the command comes last
   bowline check -- ./calc                          whether a server keeps the rules of the protocol
+  bowline connect https://mcp.example.com/mcp      the server, over stdio, for a host
+  bowline serve -- npx -y some-server              the other way: a command, over HTTP
+  bowline gateway bowline.json                     many servers behind one endpoint
 ";
 
 /// The commands, in the order of `--help`.
@@ -40,6 +43,9 @@ enum Command {
     Prompt(prompt::Args),
     Complete(complete::Args),
     Check(check::Args),
+    Connect(crate::commands::connect::Args),
+    Serve(crate::commands::serve::Args),
+    Gateway(crate::commands::gateway::Args),
 }
 
 impl Command {
@@ -53,6 +59,9 @@ impl Command {
             Self::Prompt(args) => args.run().await,
             Self::Complete(args) => args.run().await,
             Self::Check(args) => args.run().await,
+            Self::Connect(args) => args.run().await,
+            Self::Serve(args) => args.run().await,
+            Self::Gateway(args) => args.run().await,
         }
     }
 

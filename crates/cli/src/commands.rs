@@ -3,8 +3,11 @@
 pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod complete;
+pub(crate) mod connect;
 pub(crate) mod demo;
+pub(crate) mod gateway;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod serve;

@@ -10,6 +10,7 @@
 //! * `demo`: the built-in server.
 //! * `inspect`: looks at a server step by step.
 //! * `exit`: exit codes, and failures with their hints.
+//! * `serving`: what the commands that serve have in common.
 //! * `interrupt`: Ctrl-C.
 //! * `terminal`: questions to the user.
 //! * `print`: output for people and for programs.
@@ -25,6 +26,7 @@ mod inspect;
 mod interrupt;
 mod print;
 mod schema;
+mod serving;
 mod target;
 mod terminal;
 

@@ -10,6 +10,9 @@ use futures_core::future::BoxFuture;
 use crate::config::{CommandLaunch, HttpLaunch, Launch};
 use crate::limits::GatewayLimits;
 
+/// Why a connection could not be opened. The text is for the operator.
+pub type DialError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Opens connections to one server. Each call opens another one.
 pub trait Dial: Send + Sync + 'static {
     /// Opens a connection that declares these capabilities.
@@ -17,7 +20,7 @@ pub trait Dial: Send + Sync + 'static {
         &self,
         declared: ClientCapabilities,
         limits: &GatewayLimits,
-    ) -> BoxFuture<'static, bowline_client::Result<Client>>;
+    ) -> BoxFuture<'static, Result<Client, DialError>>;
 
     /// Whether each connection is a process of this machine.
     fn is_process(&self) -> bool;
@@ -28,19 +31,19 @@ impl Dial for Launch {
         &self,
         declared: ClientCapabilities,
         limits: &GatewayLimits,
-    ) -> BoxFuture<'static, bowline_client::Result<Client>> {
+    ) -> BoxFuture<'static, Result<Client, DialError>> {
         let builder = builder(declared, limits);
         match self {
             Self::Command(launch) => {
                 let command = launch.command();
-                Box::pin(async move { builder.connect(command).await })
+                Box::pin(async move { Ok(builder.connect(command).await?) })
             }
             Self::Http(launch) => {
                 let http =
                     launch.headers.iter().fold(builder.http(&launch.url), |http, (name, value)| {
                         http.header(name, value)
                     });
-                Box::pin(async move { http.connect().await })
+                Box::pin(async move { Ok(http.connect().await?) })
             }
         }
     }
@@ -71,15 +74,14 @@ impl HttpLaunch {
     }
 }
 
-/// A client for connections of a gateway: callers decide how long they wait, and results pass
-/// unchecked.
-#[expect(clippy::needless_pass_by_value, reason = "the client will declare them as they are")]
+/// A client for connections of a gateway: questions go to its callers, which also decide how long
+/// they wait, and results pass unchecked.
 pub fn builder(declared: ClientCapabilities, limits: &GatewayLimits) -> ClientBuilder {
     let mut bounds = Limits::default();
     (bounds.request_timeout, bounds.request_deadline) = (limits.call, limits.call);
-    let _ = declared;
     Client::builder("bowline", env!("CARGO_PKG_VERSION"))
         .limits(bounds)
+        .passing_on(declared)
         .unchecked_output()
         .cache(bowline_client::CacheOptions::default())
 }

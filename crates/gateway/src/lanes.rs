@@ -1,8 +1,14 @@
 //! The connections to one configured server, as one upstream.
 //!
-//! A lane is one connection, supervised. Callers of one owner share a lane. The upstream passes each
-//! call to the lane of its caller, and repeats a call once if it certainly did not run.
+//! A lane is one connection, supervised. Callers of one owner share a lane, as long as the server
+//! asks no questions. From its first question on, callers share a lane only if they have the same
+//! capabilities, so that a server with a handshake is asked for nothing that its caller cannot do.
+//! Since 2026-07-28 each request states the capabilities of its caller, and one lane is enough.
+//!
+//! The upstream passes each call to the lane of its caller, and repeats a call once if it certainly
+//! did not run.
 
+mod asking;
 mod key;
 mod listen;
 mod sessions;
@@ -10,6 +16,7 @@ mod sessions;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -30,7 +37,7 @@ use crate::config::{Isolation, ServerEntry, Sharing};
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
 use crate::refusal;
-use crate::supervise::{Lease, MetServer, Supervised};
+use crate::supervise::{Audience, Lease, MetServer, Supervised};
 
 /// A configured server as an upstream: started by the first list or call, stopped when idle,
 /// restarted after a failure. Cheap to clone.
@@ -60,6 +67,9 @@ struct Inner {
     sharing: Sharing,
     isolation: Isolation,
     discovery: Discovery,
+    audience: Audience,
+    /// Whether the server asks questions, as far as it is known.
+    asks: Arc<AtomicBool>,
     open: Mutex<HashMap<LaneKey, Supervised>>,
     met: Mutex<Option<MetServer>>,
     sessions: Arc<Sessions>,
@@ -84,10 +94,21 @@ impl Lanes {
             sharing: Sharing::default(),
             isolation: Isolation::default(),
             discovery: Discovery::Assumed,
+            audience: Audience::Many,
+            asks: Arc::default(),
             open: Mutex::default(),
             met: Mutex::default(),
             sessions: Arc::default(),
         }))
+    }
+
+    /// The capabilities that connections declare for questions of servers that have asked none yet.
+    pub fn every_question() -> ClientCapabilities {
+        ClientCapabilities::new()
+            .with_form_elicitation()
+            .with_url_elicitation()
+            .with_sampling()
+            .with_sampling_tools()
     }
 
     /// The upstream for an entry of a configuration file.
@@ -96,6 +117,7 @@ impl Lanes {
         lanes.change(|inner| {
             inner.sharing = entry.share;
             inner.isolation = entry.isolate;
+            inner.asks = Arc::new(AtomicBool::new(entry.asks == Some(true)));
         })
     }
 
@@ -103,6 +125,19 @@ impl Lanes {
     #[must_use]
     pub fn described_by_server(self) -> Self {
         self.change(|inner| inner.discovery = Discovery::Asked)
+    }
+
+    /// Serves one caller only: it declares what that caller can do, and asks it all questions.
+    #[must_use]
+    pub fn for_one_caller(self) -> Self {
+        self.change(|inner| inner.audience = Audience::One)
+    }
+
+    /// Knows what a connection to the server told, so that it need not be started for that.
+    #[must_use]
+    pub fn knowing(self, met: MetServer) -> Self {
+        *lock(&self.0.met) = Some(met);
+        self
     }
 
     fn change(mut self, change: impl FnOnce(&mut Inner)) -> Self {
@@ -119,8 +154,8 @@ impl Lanes {
     /// If it cannot be started. The text is for the operator: it may hold addresses and output of the
     /// server.
     pub async fn start(&self) -> Result<MetServer, String> {
-        let key = LaneKey::anonymous();
-        let lane = self.lane(key).ok_or("too many connections are open")?;
+        let lane = self.lane(LaneKey::anonymous(), Self::every_question());
+        let lane = lane.ok_or("too many connections are open")?;
         let lease = lane.lease().await.map_err(|unavailable| unavailable.problem)?;
         Ok(self.meet(&lease))
     }
@@ -136,6 +171,11 @@ impl Lanes {
         lanes.iter().filter(|lane| lane.has_failed()).find_map(Supervised::problem)
     }
 
+    /// Whether both share their connections.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Stops all processes and sessions of the server, and waits until they have ended.
     pub async fn close(&self) {
         let lanes: Vec<Supervised> = lock(&self.0.open).values().cloned().collect();
@@ -148,10 +188,36 @@ impl Lanes {
 
     /// The lane of a caller; `None` if there are too many.
     fn lane_of(&self, parts: &Parts) -> Option<Supervised> {
-        self.lane(LaneKey::of(parts, self.0.sharing, self.0.isolation))
+        let rules = (self.0.sharing, self.0.isolation);
+        let exact = self.needs_exact_capabilities().then(|| self.exact_capabilities(parts));
+        let key = LaneKey::of(parts, rules, exact.as_ref());
+        self.lane(key, exact.unwrap_or_else(Self::every_question))
     }
 
-    fn lane(&self, key: LaneKey) -> Option<Supervised> {
+    /// Whether lanes declare exactly what their callers can do.
+    fn needs_exact_capabilities(&self) -> bool {
+        let met = lock(&self.0.met);
+        let states_them = met.as_ref().is_some_and(|met| met.revision.has_input_requests());
+        let is_own = self.0.audience == Audience::One || self.0.isolation == Isolation::Caller;
+        !states_them && (is_own || self.0.asks.load(Ordering::Relaxed))
+    }
+
+    /// What a caller can do, as far as questions about it are passed on. Roots only on lanes of one
+    /// caller, because servers make permissions of the whole process of them.
+    fn exact_capabilities(&self, parts: &Parts) -> ClientCapabilities {
+        let declared = &parts.client.capabilities;
+        let mut exact = ClientCapabilities::new();
+        exact.elicitation.clone_from(&declared.elicitation);
+        exact.sampling.clone_from(&declared.sampling);
+        let is_own = self.0.audience == Audience::One
+            || (self.0.isolation == Isolation::Caller && parts.revision.has_handshake());
+        if is_own {
+            exact.roots.clone_from(&declared.roots);
+        }
+        exact
+    }
+
+    fn lane(&self, key: LaneKey, declared: ClientCapabilities) -> Option<Supervised> {
         let mut open = lock(&self.0.open);
         open.retain(|key, lane| {
             let is_over = key.is_over();
@@ -164,9 +230,10 @@ impl Lanes {
         if open.len() >= self.0.limits.lanes && !open.contains_key(&key) {
             return None;
         }
+        let audience = if key.is_isolated() { Audience::One } else { self.0.audience };
         let lane = open.entry(key).or_insert_with(|| {
             let (dial, limits) = (self.0.dial.clone(), self.0.limits.clone());
-            Supervised::new(dial, ClientCapabilities::new(), limits)
+            Supervised::new(dial, (declared, audience), limits)
         });
         Some(lane.clone())
     }
@@ -213,7 +280,10 @@ impl Lanes {
         if has_ended { Err(refusal::ended(&self.0.name, method)) } else { outcome }
     }
 
-    async fn call(&self, lease: &Lease, request: Request) -> Response {
+    async fn call(&self, lease: &Lease, mut request: Request) -> Response {
+        if !self.0.asks.load(Ordering::Relaxed) {
+            asking::note_questions(&mut request.parts, &self.0.asks);
+        }
         let method = request.parts.method;
         if !refusal::is_list(method) {
             return call(lease, request).await;
@@ -259,7 +329,7 @@ impl Service<Request> for Lanes {
 
 impl Upstream for Lanes {
     fn capabilities(&self) -> ServerCapabilities {
-        let known = self.0.dial_known();
+        let known = self.met().map(|met| met.capabilities);
         match self.0.discovery {
             Discovery::Asked => known.unwrap_or_default(),
             Discovery::Assumed => with_changes(known.unwrap_or_else(everything)),
@@ -271,17 +341,6 @@ impl Upstream for Lanes {
     }
 }
 
-impl Inner {
-    /// What the relay to the server would declare, if the server was met.
-    fn dial_known(&self) -> Option<ServerCapabilities> {
-        let mut capabilities = lock(&self.met).as_ref()?.capabilities.clone();
-        (capabilities.logging, capabilities.tasks) = (None, None);
-        capabilities.experimental.clear();
-        capabilities.extensions = Default::default();
-        Some(capabilities)
-    }
-}
-
 /// What a server may offer that was not met yet.
 fn everything() -> ServerCapabilities {
     ServerCapabilities::new()
@@ -290,6 +349,7 @@ fn everything() -> ServerCapabilities {
         .with_resources()
         .with_resources_subscribe()
         .with_completions()
+        .with_logging()
 }
 
 /// A gateway reports changes of lists itself when a server starts or fails.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use bowline_client::{Client, Relay};
 use bowline_proto::sync::lock;
+use bowline_proto::upstream::Upstream as _;
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::implementation::Implementation;
 use bowline_types::revision::Revision;
@@ -17,6 +18,15 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
 
+/// How many callers a connection serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Any number.
+    Many,
+    /// One session, which also gets the questions that belong to no call.
+    One,
+}
+
 /// A server that is started when it is needed. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Supervised(Arc<Inner>);
@@ -25,6 +35,7 @@ pub(crate) struct Supervised(Arc<Inner>);
 struct Inner {
     dial: Arc<dyn Dial>,
     declared: ClientCapabilities,
+    audience: Audience,
     limits: GatewayLimits,
     state: Mutex<State>,
     /// The number of starts and failures so far; its watchers look at the state after each.
@@ -69,7 +80,7 @@ struct Running {
 pub struct MetServer {
     /// The revision that it speaks.
     pub revision: Revision,
-    /// What it offers.
+    /// What it offers, as far as the gateway passes it on.
     pub capabilities: ServerCapabilities,
     /// Its instructions for models.
     pub instructions: Option<String>,
@@ -78,10 +89,11 @@ pub struct MetServer {
 }
 
 impl MetServer {
-    fn of(client: &Client) -> Self {
+    /// What a connected server told.
+    pub fn of(client: &Client) -> Self {
         Self {
             revision: client.revision(),
-            capabilities: client.capabilities().clone(),
+            capabilities: client.relay().capabilities(),
             instructions: client.instructions().map(str::to_owned),
             info: client.server_info().cloned(),
         }
@@ -98,13 +110,14 @@ pub(crate) struct Unavailable {
 impl Supervised {
     pub(crate) fn new(
         dial: Arc<dyn Dial>,
-        declared: ClientCapabilities,
+        (declared, audience): (ClientCapabilities, Audience),
         limits: GatewayLimits,
     ) -> Self {
         let state = State { phase: Phase::Stopped, failures: 0, generation: 0, problem: None };
         Self(Arc::new(Inner {
             dial,
             declared,
+            audience,
             limits,
             state: Mutex::new(state),
             changes: watch::Sender::new(0),
@@ -246,6 +259,10 @@ impl Supervised {
         }
         let now = Instant::now();
         let (client, relay) = (client.clone(), client.relay());
+        let relay = match self.0.audience {
+            Audience::Many => relay,
+            Audience::One => relay.for_one_session(),
+        };
         let running = Running { client, relay, since: now, leases: 0, idle_since: now };
         state.phase = Phase::Running(running);
         state.generation += 1;

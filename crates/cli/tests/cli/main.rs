@@ -2,6 +2,7 @@
 //!
 //! Expected output is beside the tests, in `expected`; `UPDATE=1 cargo test` rewrites it.
 
+mod bridge;
 mod call;
 mod check;
 mod config;

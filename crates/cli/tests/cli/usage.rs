@@ -11,7 +11,11 @@ fn without_a_command_it_prints_what_it_can_do() {
 
 #[test]
 fn every_command_teaches_by_example() {
-    for command in ["demo", "inspect", "list", "call", "read", "prompt", "complete"] {
+    let (asking, serving) = (
+        ["demo", "inspect", "list", "call", "read", "prompt", "complete"],
+        ["connect", "serve", "gateway"],
+    );
+    for command in asking.into_iter().chain(serving) {
         let shown = run(&[command, "--help"]);
         assert_eq!(shown.code, Some(0));
         assert!(shown.stdout.contains("\nExamples:\n"), "{}", shown.stdout);

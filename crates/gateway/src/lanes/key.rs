@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use bowline_proto::request::{ClientProfile, ConnectionId, Owner, Parts};
+use bowline_proto::request::{ClientProfile, Owner, Parts};
+use bowline_types::capability::ClientCapabilities;
 
 use crate::config::{Isolation, Sharing};
 
@@ -10,14 +11,10 @@ use crate::config::{Isolation, Sharing};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LaneKey {
     owner: Owner,
-    caller: Option<IsolatedCaller>,
-}
-
-/// A caller with a lane of its own: a session, or a connection without sessions.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum IsolatedCaller {
-    Session(SessionId),
-    Connection(ConnectionId),
+    /// The session that has the lane to itself.
+    session: Option<SessionId>,
+    /// The capabilities that the lane declares, as JSON, if they are exactly those of its callers.
+    exact: Option<String>,
 }
 
 /// Identifies a session without keeping it open. All its calls share one profile, so the address of
@@ -42,31 +39,33 @@ impl std::hash::Hash for SessionId {
 impl LaneKey {
     /// The key of callers without credentials that share a lane.
     pub(crate) fn anonymous() -> Self {
-        Self { owner: Owner::anonymous(), caller: None }
+        Self { owner: Owner::anonymous(), session: None, exact: None }
     }
 
-    /// The key of a caller.
-    pub(crate) fn of(parts: &Parts, sharing: Sharing, isolation: Isolation) -> Self {
+    /// The key of a caller. Callers without sessions have nothing that tells them apart, so those of
+    /// one owner with the same capabilities share a lane even if callers are isolated.
+    pub(crate) fn of(
+        parts: &Parts,
+        (sharing, isolation): (Sharing, Isolation),
+        exact: Option<&ClientCapabilities>,
+    ) -> Self {
         let owner = match sharing {
             Sharing::Owner => parts.owner.clone(),
             Sharing::All => Owner::anonymous(),
         };
-        let caller = match isolation {
-            Isolation::Shared => None,
-            Isolation::Caller if parts.revision.has_handshake() => {
-                Some(IsolatedCaller::Session(SessionId(Arc::downgrade(&parts.client))))
-            }
-            Isolation::Caller => Some(IsolatedCaller::Connection(parts.outbox.connection())),
-        };
-        Self { owner, caller }
+        let is_isolated = isolation == Isolation::Caller && parts.revision.has_handshake();
+        let session = is_isolated.then(|| SessionId(Arc::downgrade(&parts.client)));
+        let exact = exact.and_then(|capabilities| serde_json::to_string(capabilities).ok());
+        Self { owner, session, exact }
     }
 
-    /// Whether its caller is gone.
+    /// Whether a session has the lane to itself.
+    pub(crate) fn is_isolated(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// Whether its session has ended.
     pub(crate) fn is_over(&self) -> bool {
-        match &self.caller {
-            None => false,
-            Some(IsolatedCaller::Session(session)) => session.0.strong_count() == 0,
-            Some(IsolatedCaller::Connection(connection)) => connection.is_gone(),
-        }
+        self.session.as_ref().is_some_and(|session| session.0.strong_count() == 0)
     }
 }

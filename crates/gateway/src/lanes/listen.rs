@@ -2,12 +2,8 @@
 //! hear that everything they follow may have changed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 
-use bowline_proto::request::{
-    ExchangeId, Outbox, Outgoing, ReportedChange, Request, Response, Sink,
-};
+use bowline_proto::request::{Outbox, Outgoing, ReportedChange, Request, Response};
 use bowline_proto::upstream::Upstream;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
@@ -15,6 +11,7 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
 use super::sessions::ListeningCaller;
 use super::{Lanes, call};
+use crate::acknowledge::Acknowledgement;
 use crate::refusal;
 use crate::supervise::{Lease, Supervised};
 
@@ -31,7 +28,7 @@ impl Lanes {
             wished: params.notifications,
             caller: guard.caller.clone(),
             outbox: request.parts.outbox.clone(),
-            is_acknowledged: Arc::default(),
+            acknowledgement: Acknowledgement::default(),
         };
         subscription.run(request).await
     }
@@ -59,7 +56,7 @@ struct Subscription<'l> {
     wished: SubscriptionFilter,
     caller: Arc<ListeningCaller>,
     outbox: Outbox,
-    is_acknowledged: Arc<AtomicBool>,
+    acknowledgement: Acknowledgement,
 }
 
 impl Subscription<'_> {
@@ -73,7 +70,7 @@ impl Subscription<'_> {
                 let _ = changes.changed().await;
                 continue;
             };
-            if self.is_acknowledged.load(Ordering::Relaxed) {
+            if self.acknowledgement.is_sent() {
                 self.report_everything(&lease).await;
             }
             let outcome = call(&lease, self.request(&request, lease.generation())).await;
@@ -108,19 +105,16 @@ impl Subscription<'_> {
             filter.resource_subscriptions.extend(followed);
             request.params = request.params.with("notifications", &filter);
         }
-        let sink = OnceAcknowledged {
-            outbox: self.outbox.clone(),
-            is_acknowledged: self.is_acknowledged.clone(),
-            caller: self.caller.clone(),
-            generation,
-        };
-        request.parts.outbox = Outbox::new(request.parts.exchange, Arc::new(sink));
+        let caller = self.caller.clone();
+        let attach = move || caller.attach(generation);
+        request.parts.outbox =
+            self.acknowledgement.once(&self.outbox, request.parts.exchange, attach);
         request
     }
 
     /// Acknowledges what the server offers as far as it is known, unless that was done.
     async fn acknowledge(&self) {
-        if !self.is_acknowledged.swap(true, Ordering::Relaxed) {
+        if !self.acknowledgement.note() {
             let honoured = self.wished.clone().honoured_by(&self.lanes.capabilities());
             self.report(ReportedChange::Acknowledged(honoured)).await;
         }
@@ -148,29 +142,5 @@ impl Subscription<'_> {
     async fn report(&self, change: ReportedChange) {
         // Fails if the caller is gone; then this call is dropped.
         let _ = self.outbox.say(Outgoing::Change(change)).await;
-    }
-}
-
-/// Passes messages on, but of several acknowledgements only the first.
-struct OnceAcknowledged {
-    outbox: Outbox,
-    is_acknowledged: Arc<AtomicBool>,
-    caller: Arc<ListeningCaller>,
-    generation: u64,
-}
-
-impl Sink for OnceAcknowledged {
-    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
-        std::pin::pin!(self.outbox.ready()).poll(cx)
-    }
-
-    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
-        if let Outgoing::Change(ReportedChange::Acknowledged(_)) = &outgoing {
-            self.caller.attach(self.generation);
-            if self.is_acknowledged.swap(true, Ordering::Relaxed) {
-                return Ok(());
-            }
-        }
-        self.outbox.emit(outgoing)
     }
 }

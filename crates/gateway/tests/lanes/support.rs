@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bowline::{tool, tools};
 use bowline_client::Client;
-use bowline_gateway::{Dial, GatewayLimits, Lanes, client_builder};
+use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, client_builder};
 use bowline_server::Server;
 use bowline_transport::duplex::duplex;
 use bowline_types::capability::ClientCapabilities;
@@ -81,14 +81,14 @@ impl Dial for Fake {
         &self,
         declared: ClientCapabilities,
         limits: &GatewayLimits,
-    ) -> BoxFuture<'static, bowline_client::Result<Client>> {
+    ) -> BoxFuture<'static, Result<Client, DialError>> {
         let (near, far) = duplex();
         self.0.starts.fetch_add(1, Ordering::Relaxed);
         if self.0.hangs.load(Ordering::Relaxed) {
             let builder = client_builder(declared, limits);
             return Box::pin(async move {
                 let _open = far;
-                builder.connect(near).await
+                Ok(builder.connect(near).await?)
             });
         }
         if !self.0.fails.load(Ordering::Relaxed) {
@@ -97,7 +97,7 @@ impl Dial for Fake {
             self.0.running.lock().unwrap().push(task.abort_handle());
         }
         let builder = client_builder(declared, limits);
-        Box::pin(async move { builder.connect(near).await })
+        Box::pin(async move { Ok(builder.connect(near).await?) })
     }
 
     fn is_process(&self) -> bool {

@@ -1,0 +1,41 @@
+//! `bowline connect`: stdio for a host, HTTP to the server.
+
+use crate::exit::{Exit, Failure};
+use crate::interrupt::interruptible;
+use crate::serving::{Callers, bridge_to, over_stdio};
+use crate::target::TargetArgs;
+
+/// Connects a host that speaks stdio to a server anywhere, of any revision
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "bowline connect [OPTIONS] TARGET
+       bowline connect [OPTIONS] -- COMMAND…")]
+pub(crate) struct Args {
+    /// The server: a URL, a name or a quoted command
+    #[arg(value_name = "TARGET")]
+    words: Vec<String>,
+    #[command(flatten)]
+    server: TargetArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline connect https://mcp.example.com/mcp
+  bowline connect -H 'Authorization: Bearer …' https://mcp.example.com/mcp
+
+In the configuration of a host:
+  { \"mcpServers\": { \"example\": { \"command\": \"bowline\",
+      \"args\": [\"connect\", \"https://mcp.example.com/mcp\"] } } }
+";
+
+impl Args {
+    pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+        let target = self.server.take(&mut self.words)?;
+        if let Some(word) = self.words.first() {
+            return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
+        }
+        let bridge = interruptible(bridge_to(target, Callers::One)).await?;
+        let outcome = over_stdio(&bridge.server()).await;
+        bridge.close().await;
+        outcome.map(|()| Exit::Done)
+    }
+}

@@ -1,0 +1,128 @@
+//! `bowline gateway`: many servers behind one endpoint.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use bowline::types::implementation::Implementation;
+use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
+use bowline_gateway::{Gateway, GatewayLimits, Reloaded, bridge};
+
+use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::serving::{ADDRESS, HttpArgs, over_stdio};
+
+/// Serves many servers as one, over stdio or HTTP, to clients of any revision
+///
+/// CONFIG is a file with the `mcpServers` of any host. Names of tools and prompts get the name of
+/// their server as prefix. Servers are started when they are needed, shared by all clients, and
+/// stopped when idle. Changes of the file count at once.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The file that names the servers; `bowline.json` or `.mcp.json` of this folder unless given
+    config: Option<PathBuf>,
+    /// Serves over HTTP at this address
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = ADDRESS)]
+    http: Option<String>,
+    /// Serves over standard input and output, also at a terminal
+    #[arg(long, conflicts_with = "http")]
+    stdio: bool,
+    #[command(flatten)]
+    listen: HttpArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline gateway .mcp.json --http
+  bowline gateway ~/.cursor/mcp.json --http 127.0.0.1:9000
+
+In the configuration of a host:
+  { \"mcpServers\": { \"all\": { \"command\": \"bowline\",
+      \"args\": [\"gateway\", \"--stdio\", \"/path/to/bowline.json\"] } } }
+
+A file may also say which tools are shown, and under which names:
+  { \"mcpServers\": { \"git\": { \"command\": \"uvx\", \"args\": [\"mcp-server-git\"],
+      \"tools\": { \"hide\": [\"git_reset\"], \"rename\": { \"git_log\": \"log\" } } } },
+    \"gateway\": { \"name\": \"work\", \"http\": \"127.0.0.1:8809\", \"idleMinutes\": 30 } }
+";
+
+/// Where a file is looked for if the user names none.
+const USUAL: &[&str] = &["bowline.json", ".mcp.json"];
+
+impl Args {
+    pub(crate) async fn run(self) -> Result<Exit, Failure> {
+        let path = self.path()?;
+        let file = load(&path).map_err(|error| unusable(&error))?;
+        let variables = ConfigVariables::of_process().with_workspace(folder(&path));
+        let gateway = Gateway::new(&file, variables, GatewayLimits::default());
+        let gateway = gateway.map_err(|error| unusable(&error))?;
+        for note in gateway.notes() {
+            print::note(&format!("left out: {note}"));
+        }
+        let name = file.gateway.name.as_deref().unwrap_or("bowline");
+        let info = Implementation::new(name, env!("CARGO_PKG_VERSION"));
+        let server = bridge(gateway.clone(), Some(info));
+        let serving = async {
+            match self.address(&file) {
+                Some(address) => self.listen.serve(&server, &address).await,
+                None => over_stdio(&server).await,
+            }
+        };
+        let outcome = tokio::select! {
+            outcome = serving => outcome,
+            () = gateway.follow(&path, load, report) => Ok(()),
+        };
+        gateway.close().await;
+        outcome.map(|()| Exit::Done)
+    }
+
+    fn path(&self) -> Result<PathBuf, Failure> {
+        if let Some(path) = &self.config {
+            return Ok(path.clone());
+        }
+        let found = USUAL.iter().map(PathBuf::from).find(|path| path.is_file());
+        found.ok_or_else(|| {
+            Failure::new(Exit::Unreachable, "no file names the servers")
+                .hint("name one, or write `bowline.json` in this folder")
+        })
+    }
+
+    /// The address to serve at; `None` for standard input and output.
+    fn address(&self, file: &ConfigFile) -> Option<String> {
+        if self.stdio {
+            return None;
+        }
+        let named = self.http.clone().or_else(|| file.gateway.http.clone());
+        named.or_else(|| std::io::stdin().is_terminal().then(|| ADDRESS.to_owned()))
+    }
+}
+
+fn load(path: &Path) -> Result<ConfigFile, ConfigError> {
+    ConfigFile::read(path, Dialect::Bowline)
+}
+
+/// The folder that `${workspaceFolder}` stands for.
+fn folder(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+}
+
+fn unusable(error: &ConfigError) -> Failure {
+    Failure::new(Exit::Unreachable, error.to_string())
+}
+
+fn report(outcome: Result<Reloaded, ConfigError>) {
+    match outcome {
+        Ok(reloaded) => {
+            for note in &reloaded.notes {
+                print::note(&format!("left out: {note}"));
+            }
+            let changes = [("stopped", &reloaded.stopped), ("started", &reloaded.started)];
+            for (verb, names) in changes.into_iter().filter(|(_, names)| !names.is_empty()) {
+                print::note(&format!("the configuration changed: {verb} {}", names.join(", ")));
+            }
+        }
+        Err(error) => print::note(&format!("the old configuration stays: {error}")),
+    }
+}

@@ -1,0 +1,46 @@
+//! `bowline serve`: a server that is a command, over HTTP.
+
+use crate::exit::{Exit, Failure};
+use crate::interrupt::interruptible;
+use crate::serving::{ADDRESS, Callers, HttpArgs, bridge_to};
+use crate::target::TargetArgs;
+
+/// Serves a server that is a command over HTTP, to clients of any revision
+///
+/// The command is started once, for all clients. It is stopped after ten minutes without calls, and
+/// started again by the next one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "bowline serve [OPTIONS] -- COMMAND…
+       bowline serve [OPTIONS] TARGET")]
+pub(crate) struct Args {
+    /// The server: a quoted command, a name or a URL
+    #[arg(value_name = "TARGET")]
+    words: Vec<String>,
+    /// The address to serve at
+    #[arg(long, value_name = "ADDRESS", default_value = ADDRESS)]
+    http: String,
+    #[command(flatten)]
+    listen: HttpArgs,
+    #[command(flatten)]
+    server: TargetArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline serve -- npx -y @modelcontextprotocol/server-everything
+  bowline serve --http 127.0.0.1:9000 'uvx mcp-server-git'
+  bowline serve https://mcp.example.com/mcp        for clients of another revision
+";
+
+impl Args {
+    pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+        let target = self.server.take(&mut self.words)?;
+        if let Some(word) = self.words.first() {
+            return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
+        }
+        let bridge = interruptible(bridge_to(target, Callers::Many)).await?;
+        let outcome = self.listen.serve(&bridge.server(), &self.http).await;
+        bridge.close().await;
+        outcome.map(|()| Exit::Done)
+    }
+}

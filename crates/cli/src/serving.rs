@@ -1,0 +1,193 @@
+//! What the commands that serve have in common: the bridge to one server, and where to serve.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use bowline::types::capability::ClientCapabilities;
+use bowline::types::implementation::Implementation;
+use bowline::{Client, Server};
+use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
+use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, client_builder};
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure};
+use crate::print::{self, json};
+use crate::target::{Place, Target};
+
+/// Where `serve` and `gateway` serve over HTTP unless the user names another address.
+pub(crate) const ADDRESS: &str = "127.0.0.1:8809";
+
+/// The options of commands that serve over HTTP.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "HTTP")]
+pub(crate) struct HttpArgs {
+    /// Accepts requests for this name of the machine, beside `localhost`; can be repeated
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Accepts requests of web pages of this origin; can be repeated
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// Serves on an address that other machines reach, without any authorization
+    #[arg(long)]
+    allow_network: bool,
+    /// Prints the URL as JSON once it serves
+    #[arg(long)]
+    json: bool,
+}
+
+impl HttpArgs {
+    /// Serves over HTTP until the process is interrupted or terminated.
+    ///
+    /// # Errors
+    ///
+    /// If the address cannot be used.
+    pub(crate) async fn serve(&self, server: &Server, address: &str) -> Result<(), Failure> {
+        let mut http = server.http();
+        for host in &self.hosts {
+            http = http.host(host);
+        }
+        for origin in &self.origins {
+            http = http.origin(origin);
+        }
+        if self.allow_network {
+            http = http.allow_unauthenticated_network();
+        }
+        let unusable = |error: &dyn std::error::Error| {
+            let text = format!("cannot serve at {address}: {error}");
+            Failure::new(Exit::Unreachable, text).hint("`--http` names another address")
+        };
+        let bound = http.listen(address).await.map_err(|error| unusable(&error))?;
+        let address = bound.address().map_err(|error| unusable(&error))?;
+        self.announce(&format!("http://{address}/mcp"));
+        bound.serve_until(stopped()).await;
+        Ok(())
+    }
+
+    fn announce(&self, url: &str) {
+        #[derive(Serialize)]
+        struct Serving<'u> {
+            url: &'u str,
+        }
+        match self.json {
+            true => json::print(&Serving { url }),
+            false => print::note(&format!("serving {url}; Ctrl-C stops it")),
+        }
+    }
+}
+
+/// Resolves when the process is interrupted or terminated.
+pub(crate) async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// Serves one client on standard input and output, until it closes its end.
+///
+/// # Errors
+///
+/// If standard input and output cannot be used, or break.
+pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::new(Exit::Unreachable, error.to_string());
+    let stdio = bowline::transport::stdio::Stdio::take().map_err(|error| failed(&error))?;
+    server.serve_until(stdio, stopped()).await.map_err(|error| failed(&error))
+}
+
+/// The bridge to one server: connected once, so that a server that cannot be reached is reported at
+/// once, and with the right exit code.
+///
+/// # Errors
+///
+/// If the server cannot be started or reached, or demands authorization.
+pub(crate) async fn bridge_to(mut target: Target, callers: Callers) -> Result<Bridge, Failure> {
+    let limits = GatewayLimits::default();
+    let declared = Lanes::every_question();
+    let first = target.clone().connect(client_builder(declared.clone(), &limits)).await?;
+    // The user has agreed.
+    target.consent = None;
+    let met = MetServer::of(&first);
+    let (info, label) = (met.info.clone(), target.label.clone());
+    let first = Mutex::new(Some((first, declared)));
+    let lanes = Lanes::new(label, Arc::new(TargetDial { target, first }), limits);
+    let lanes = match callers {
+        Callers::One => lanes.for_one_caller(),
+        Callers::Many => lanes,
+    };
+    let lot = ParkingLot::new(ParkLimits::default());
+    let lot = lot.map_err(|error| Failure::new(Exit::Unreachable, error.to_string()))?;
+    Ok(Bridge { lanes: lanes.described_by_server().knowing(met), info, lot })
+}
+
+/// How many callers a bridge serves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callers {
+    One,
+    Many,
+}
+
+/// A server behind this process.
+pub(crate) struct Bridge {
+    lanes: Lanes,
+    info: Option<Implementation>,
+    lot: Arc<ParkingLot>,
+}
+
+impl Bridge {
+    /// What clients connect to.
+    pub(crate) fn server(&self) -> Server {
+        let parking = Parking::new(self.lanes.clone(), "server", self.lot.clone());
+        bowline_gateway::bridge(parking, self.info.clone())
+    }
+
+    /// Ends the server behind this process.
+    pub(crate) async fn close(&self) {
+        self.lanes.close().await;
+    }
+}
+
+/// Connects to a target; the first time it gives the connection that is there already.
+struct TargetDial {
+    target: Target,
+    /// With what it declared.
+    first: Mutex<Option<(Client, ClientCapabilities)>>,
+}
+
+impl Dial for TargetDial {
+    fn dial(
+        &self,
+        declared: ClientCapabilities,
+        limits: &GatewayLimits,
+    ) -> Pin<Box<dyn Future<Output = Result<Client, DialError>> + Send>> {
+        let first = self.first.lock().ok().and_then(|mut first| first.take());
+        let (first, unfit) = match first {
+            Some((client, was)) if was == declared || client.revision().has_input_requests() => {
+                (Some(client), None)
+            }
+            Some((client, _)) => (None, Some(client)),
+            None => (None, None),
+        };
+        if let Some(client) = first {
+            return Box::pin(async { Ok(client) });
+        }
+        let (target, builder) = (self.target.clone(), client_builder(declared, limits));
+        Box::pin(async move {
+            if let Some(unfit) = unfit {
+                unfit.close().await;
+            }
+            target.connect(builder).await.map_err(|failure| failure.to_string().into())
+        })
+    }
+
+    fn is_process(&self) -> bool {
+        matches!(self.target.place, Place::Command(_))
+    }
+}

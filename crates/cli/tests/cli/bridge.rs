@@ -1,0 +1,195 @@
+//! `bowline connect`, `serve` and `gateway`: clients of both eras through them.
+
+use std::io::Read as _;
+
+use super::*;
+
+/// A command that serves over HTTP. It gets SIGTERM in the end.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start(arguments: &[&str], folder: &Path) -> Self {
+        let mut command = bowline();
+        command.args(arguments).current_dir(folder);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut output = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        while !output.ends_with("}\n") {
+            assert_ne!(lines.read_line(&mut output).unwrap(), 0, "it ended: {output}");
+        }
+        let url = output.split('"').nth(3).unwrap().to_owned();
+        Self { child, url }
+    }
+
+    /// Terminates it, and returns what it wrote to standard error.
+    fn stop(mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(&id).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+        let mut text = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+}
+
+fn bowline_path() -> &'static str {
+    env!("CARGO_BIN_EXE_bowline")
+}
+
+#[test]
+fn connect_brings_a_server_over_http_to_a_client_over_stdio_in_both_eras() {
+    let http = HttpExhibit::start();
+    for revision in BOTH {
+        for upstream in BOTH {
+            let bridge = [bowline_path(), "connect", &http.url, "--revision", upstream];
+            let words = ["call", "add", "a=40", "b=2", "--revision", revision, "--"];
+            let called = run(&[&words[..], &bridge[..]].concat());
+            assert_eq!(
+                (called.code, called.stdout.as_str()),
+                (Some(0), "{\n  \"sum\": 42\n}\n"),
+                "{called:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_bridge_looks_like_its_server() {
+    let program = exhibit();
+    let program = program.to_str().unwrap();
+    let direct = run(&["list", "--json", "--", program]);
+    for revision in BOTH {
+        let bridge = [bowline_path(), "connect", "--revision", revision, "--", program];
+        let bridged = run(&[&["list", "--json", "--"][..], &bridge[..]].concat());
+        assert_eq!(
+            (bridged.code, bridged.stdout),
+            (Some(0), direct.stdout.clone()),
+            "{}",
+            bridged.stderr
+        );
+    }
+}
+
+#[test]
+fn serve_brings_a_command_to_clients_over_http_in_both_eras() {
+    let program = exhibit();
+    let program = program.to_str().unwrap();
+    for upstream in BOTH {
+        let words =
+            ["serve", "--json", "--http", "127.0.0.1:0", "--revision", upstream, "--", program];
+        let serving = Serving::start(&words, Path::new(env!("CARGO_TARGET_TMPDIR")));
+        for revision in BOTH {
+            let called = run(&["call", &serving.url, "echo", "message=hi", "--revision", revision]);
+            assert_eq!(
+                (called.code, called.stdout.as_str()),
+                (Some(0), "hi\n"),
+                "{}",
+                called.stderr
+            );
+        }
+        serving.stop();
+    }
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_ends_the_bridge_with_3() {
+    for command in ["connect", "serve"] {
+        let absent = run(&[command, "--", "./no-such-program"]);
+        assert_eq!(absent.code, Some(3), "{}", absent.stderr);
+        let closed = run(&[command, "http://127.0.0.1:1/mcp"]);
+        assert_eq!(closed.code, Some(3), "{}", closed.stderr);
+    }
+    let taken = HttpExhibit::start();
+    let address = taken.url.trim_start_matches("http://").trim_end_matches("/mcp");
+    let program = exhibit();
+    let refused = run(&["serve", "--http", address, "--", program.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(3), "{}", refused.stderr);
+    let network = run(&["serve", "--http", "0.0.0.0:0", "--", program.to_str().unwrap()]);
+    assert_eq!(network.code, Some(3), "{}", network.stderr);
+}
+
+fn write_config(folder: &Path, servers: &str) {
+    fs::write(folder.join("new.json"), format!("{{ \"mcpServers\": {{ {servers} }} }}")).unwrap();
+    fs::rename(folder.join("new.json"), folder.join("bowline.json")).unwrap();
+}
+
+fn entry(name: &str, rest: &str) -> String {
+    format!("{name:?}: {{ \"command\": {:?} {rest} }}", exhibit())
+}
+
+#[test]
+fn a_gateway_serves_many_servers_as_one_in_both_eras() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = r#", "tools": { "hide": ["sleep"], "rename": { "add": "plus" } }"#;
+    let servers = [
+        entry("one", rules),
+        entry("two", ""),
+        r#""down": { "command": "./no-such-program" }, "off": { "command": "x", "disabled": true }"#
+            .to_owned(),
+    ];
+    write_config(folder.path(), &servers.join(","));
+    let serving = Serving::start(&["gateway", "--json", "--http", "127.0.0.1:0"], folder.path());
+    for revision in BOTH {
+        let listed = run(&["list", &serving.url, "tools", "--revision", revision, "--json"]).stdout;
+        for name in ["one__echo", "one__plus", "two__add", "two__sleep"] {
+            assert!(listed.contains(&format!("{name:?}")), "{name} in {listed}");
+        }
+        for name in ["one__add", "one__sleep", "down__", "off__"] {
+            assert!(!listed.contains(name), "{name} in {listed}");
+        }
+        let words = ["call", &serving.url, "one__plus", "a=40", "b=2", "--revision", revision];
+        let called = run(&words);
+        assert_eq!(called.stdout, "{\n  \"sum\": 42\n}\n", "{}", called.stderr);
+        let stdio = [bowline_path(), "gateway", "--stdio"];
+        let path = folder.path().join("bowline.json");
+        let words = ["call", "two__echo", "message=hi", "--revision", revision, "--"];
+        let called = run(&[&words[..], &stdio[..], &[path.to_str().unwrap()]].concat());
+        assert_eq!(called.stdout, "hi\n", "{}", called.stderr);
+    }
+    serving.stop();
+}
+
+#[test]
+fn a_gateway_takes_over_changes_of_its_file_and_keeps_the_old_one_if_the_new_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    write_config(folder.path(), &entry("one", ""));
+    let mut serving =
+        Serving::start(&["gateway", "--json", "--http", "127.0.0.1:0"], folder.path());
+    let mut notes = BufReader::new(serving.child.stderr.take().unwrap());
+    let mut next = || {
+        let mut line = String::new();
+        notes.read_line(&mut line).unwrap();
+        line
+    };
+    write_config(folder.path(), &[entry("one", ""), entry("other", "")].join(","));
+    assert_eq!(next(), "the configuration changed: started other\n");
+    let called = run(&["call", &serving.url, "other__echo", "message=hi"]);
+    assert_eq!(called.stdout, "hi\n", "{}", called.stderr);
+    write_config(folder.path(), r#""one": { "comand": "x" }"#);
+    let note = next();
+    assert!(
+        note.starts_with("the old configuration stays: bowline.json: $.mcpServers.one: "),
+        "{note}"
+    );
+    let called = run(&["call", &serving.url, "one__echo", "message=hi"]);
+    assert_eq!(called.stdout, "hi\n", "{}", called.stderr);
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+}
+
+#[test]
+fn a_gateway_without_a_usable_file_ends_with_3() {
+    let folder = tempfile::tempdir().unwrap();
+    let at =
+        |folder: &Path| Run::from(bowline().arg("gateway").current_dir(folder).output().unwrap());
+    let none = at(folder.path());
+    assert_eq!(none.code, Some(3));
+    expect("no_config.txt", &none.stderr);
+    fs::write(folder.path().join("bowline.json"), "{ \"mcpServers\": { \"a\": { } } }").unwrap();
+    let wrong = at(folder.path());
+    assert_eq!(wrong.code, Some(3));
+    expect("wrong_config.txt", &wrong.stderr);
+}

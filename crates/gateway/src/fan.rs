@@ -1,0 +1,196 @@
+//! All servers of one configuration file behind one service.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bowline_server::{Server, Service};
+use bowline_types::namespace::Namespace;
+
+use crate::config::{ConfigError, ConfigFile, ConfigVariables, Launch, ServerEntry};
+use crate::lanes::Lanes;
+use crate::limits::GatewayLimits;
+use crate::park::{Parking, ParkingLot};
+use crate::rules::Ruled;
+
+/// The servers of one configuration file.
+#[derive(Debug)]
+pub(crate) struct Fan {
+    pub(crate) service: Service,
+    pub(crate) members: Vec<Member>,
+    /// What is wrong with entries that were left out.
+    pub(crate) notes: Vec<ConfigError>,
+}
+
+/// One server of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) entry: ServerEntry,
+    pub(crate) lanes: Lanes,
+    namespace: Namespace,
+    launch: Launch,
+}
+
+/// What all loads of a gateway share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting<'s> {
+    pub(crate) variables: &'s ConfigVariables,
+    pub(crate) limits: &'s GatewayLimits,
+    pub(crate) lot: &'s Arc<ParkingLot>,
+}
+
+impl Fan {
+    /// Takes the servers of `old` over whose entries say the same as before. An entry whose
+    /// variables have no values is left out, with a note.
+    ///
+    /// # Errors
+    ///
+    /// If an entry is wrong, or two entries have one namespace.
+    pub(crate) fn new(
+        file: &ConfigFile,
+        setting: Setting<'_>,
+        old: &[Member],
+    ) -> Result<Self, ConfigError> {
+        if let Some(fault) = file.faults.first() {
+            return Err(fault.clone());
+        }
+        let mut limits = setting.limits.clone();
+        if let Some(minutes) = file.gateway.idle_minutes {
+            limits.idle = std::time::Duration::from_secs(minutes.saturating_mul(60));
+        }
+        let (mut members, mut notes) = (Vec::new(), Vec::new());
+        for entry in file.entries.iter().filter(|entry| !entry.disabled) {
+            let namespace = namespace(entry)?;
+            match entry.resolve(setting.variables) {
+                Ok(launch) => members.push(Member::new(entry, namespace, launch, &limits, old)),
+                Err(note) => notes.push(note),
+            }
+        }
+        check_collisions(&members)?;
+        let service = mount(file, &members, &limits, setting.lot)?;
+        Ok(Self { service, members, notes })
+    }
+}
+
+impl Member {
+    fn new(
+        entry: &ServerEntry,
+        namespace: Namespace,
+        launch: Launch,
+        limits: &GatewayLimits,
+        old: &[Self],
+    ) -> Self {
+        let is_same = |other: &&Self| {
+            other.launch == launch
+                && other.entry.name == entry.name
+                && other.entry.share == entry.share
+                && other.entry.isolate == entry.isolate
+                && other.entry.asks == entry.asks
+        };
+        let lanes = match old.iter().find(is_same) {
+            Some(member) => member.lanes.clone(),
+            None => Lanes::of_entry(entry, Arc::new(launch.clone()), limits.clone()),
+        };
+        Self { entry: entry.clone(), lanes, namespace, launch }
+    }
+}
+
+fn mount(
+    file: &ConfigFile,
+    members: &[Member],
+    limits: &GatewayLimits,
+    lot: &Arc<ParkingLot>,
+) -> Result<Service, ConfigError> {
+    let name = file.gateway.name.as_deref().unwrap_or("bowline");
+    let mut server = Server::new(name, env!("CARGO_PKG_VERSION"));
+    for member in members {
+        let speaks = member.entry.instructions && file.gateway.instructions != Some(false);
+        let instructions = if speaks { limits.instructions } else { 0 };
+        let rules = member.entry.tools.clone();
+        let parking = Parking::new(member.lanes.clone(), member.entry.name.as_str(), lot.clone());
+        let upstream = Ruled::new(parking, rules, instructions);
+        server = server.mount(member.namespace.as_str(), upstream);
+    }
+    server.build().map_err(|error| ConfigError::new(&file.path, "", error.to_string()))
+}
+
+/// Two servers in one namespace could take each other's calls.
+fn check_collisions(members: &[Member]) -> Result<(), ConfigError> {
+    let mut seen: BTreeMap<&Namespace, &ServerEntry> = BTreeMap::new();
+    for member in members {
+        if let Some(other) = seen.insert(&member.namespace, &member.entry) {
+            let problem = format!(
+                "the prefix `{}` of its names is also that of `{}`",
+                member.namespace, other.name
+            );
+            let fault = ConfigError::new(&member.entry.file, member.entry.at.as_str(), problem);
+            return Err(fault.with_advice("give one of them another `namespace`"));
+        }
+    }
+    Ok(())
+}
+
+/// The prefix that the entry names, or one made from the name of the server.
+fn namespace(entry: &ServerEntry) -> Result<Namespace, ConfigError> {
+    let text = entry.namespace.clone().unwrap_or_else(|| plain(&entry.name));
+    Namespace::new(text).map_err(|error| {
+        let fault = ConfigError::new(&entry.file, entry.at.as_str(), error.to_string());
+        fault.with_advice("set `namespace` to letters, digits and dashes")
+    })
+}
+
+/// A name with the characters that prefixes may have.
+fn plain(name: &str) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let mut text: String = name.chars().map(fit).collect();
+    while text.contains("__") {
+        text = text.replace("__", "_");
+    }
+    text.truncate(32);
+    text.trim_matches(['_', '-']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dialect;
+
+    fn fan(text: &str) -> Result<Fan, String> {
+        let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();
+        let (limits, variables) = (GatewayLimits::default(), ConfigVariables::none());
+        let lot = ParkingLot::new(Default::default()).unwrap();
+        let setting = Setting { variables: &variables, limits: &limits, lot: &lot };
+        Fan::new(&file, setting, &[]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn namespaces_are_made_from_names() {
+        for (name, expected) in [
+            ("git", "git"),
+            ("Sequential Thinking", "Sequential-Thinking"),
+            ("@scope/server__x", "scope-server_x"),
+            ("_a_", "a"),
+        ] {
+            assert_eq!(plain(name), expected);
+        }
+    }
+
+    #[test]
+    fn servers_with_one_namespace_are_refused() {
+        let text = r#"{ "mcpServers": { "a b": { "command": "x" }, "a-b": { "command": "y" } } }"#;
+        let expected = "c.json: $.mcpServers.a-b: the prefix `a-b` of its names is also that of \
+                        `a b`; give one of them another `namespace`";
+        assert_eq!(fan(text).unwrap_err(), expected);
+        let text = r#"{ "mcpServers": { "é": { "command": "x" } } }"#;
+        assert!(fan(text).unwrap_err().contains("set `namespace`"));
+    }
+
+    #[test]
+    fn an_entry_without_its_variables_is_left_out_with_a_note() {
+        let text = r#"{ "mcpServers": {
+            "a": { "command": "x", "env": { "K": "${NOT_SET}" } },
+            "b": { "command": "y" }, "c": { "command": "z", "disabled": true } } }"#;
+        let fan = fan(text).unwrap();
+        assert_eq!(fan.members.len(), 1);
+        assert!(fan.notes[0].to_string().contains("`NOT_SET` has no value"));
+    }
+}

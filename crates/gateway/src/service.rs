@@ -1,0 +1,241 @@
+//! The gateway: all servers of a configuration file as one upstream, which can be loaded anew.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, RwLock};
+use std::task::{Context, Poll};
+use std::time::SystemTime;
+
+use bowline_proto::request::{Outgoing, ReportedChange, Request, Response};
+use bowline_proto::sync::{lock, read, write};
+use bowline_proto::upstream::Upstream;
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+use bowline_types::subscription::{ListenParams, SubscriptionFilter};
+use futures_core::future::BoxFuture;
+use tokio::sync::watch;
+use tower_service::Service;
+
+use crate::acknowledge::Acknowledgement;
+use crate::config::{ConfigError, ConfigFile, ConfigVariables};
+use crate::fan::{Fan, Setting};
+use crate::lanes::Lanes;
+use crate::limits::GatewayLimits;
+use crate::park::{ParkLimits, ParkingLot};
+
+/// Many servers as one upstream. Cheap to clone.
+///
+/// ```no_run
+/// use bowline_gateway::config::{ConfigFile, ConfigVariables, Dialect};
+/// use bowline_gateway::{Gateway, GatewayLimits, bridge};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = ConfigFile::read("bowline.json", Dialect::Bowline)?;
+/// let variables = ConfigVariables::of_process();
+/// let gateway = Gateway::new(&file, variables, GatewayLimits::default())?;
+/// let server = bridge(gateway.clone(), None);
+/// gateway.close().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Gateway(Arc<Inner>);
+
+struct Inner {
+    variables: ConfigVariables,
+    limits: GatewayLimits,
+    lot: Arc<ParkingLot>,
+    fan: RwLock<Arc<Fan>>,
+    /// Held while a file is loaded, so that two loads do not start a server twice.
+    loading: Mutex<()>,
+    /// How often the servers were replaced.
+    loads: watch::Sender<u64>,
+}
+
+/// What a new load of the configuration did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reloaded {
+    /// Servers that are new, or whose entries changed.
+    pub started: Vec<String>,
+    /// Servers that are gone, or whose entries changed.
+    pub stopped: Vec<String>,
+    /// Entries that were left out, because a variable has no value.
+    pub notes: Vec<ConfigError>,
+}
+
+impl Gateway {
+    /// A gateway to the servers of a file. Starts none of them.
+    ///
+    /// # Errors
+    ///
+    /// If an entry of the file is wrong, or two have one namespace.
+    pub fn new(
+        file: &ConfigFile,
+        variables: ConfigVariables,
+        limits: GatewayLimits,
+    ) -> Result<Self, ConfigError> {
+        let lot = ParkingLot::new(ParkLimits::default());
+        let lot = lot.map_err(|error| ConfigError::new(&file.path, "", error.to_string()))?;
+        let setting = Setting { variables: &variables, limits: &limits, lot: &lot };
+        let fan = Fan::new(file, setting, &[])?;
+        Ok(Self(Arc::new(Inner {
+            variables,
+            limits,
+            lot,
+            fan: RwLock::new(Arc::new(fan)),
+            loading: Mutex::default(),
+            loads: watch::Sender::new(0),
+        })))
+    }
+
+    /// Replaces the servers by those of a file. Servers whose entries are the same go on running.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new). The servers stay as they were then.
+    pub fn reload(&self, file: &ConfigFile) -> Result<Reloaded, ConfigError> {
+        let _loading = lock(&self.0.loading);
+        let old = self.fan();
+        let Inner { variables, limits, lot, .. } = &*self.0;
+        let fan = Fan::new(file, Setting { variables, limits, lot }, &old.members)?;
+        let is_in =
+            |fan: &Fan, lanes: &Lanes| fan.members.iter().any(|member| member.lanes.is_same(lanes));
+        let mut reloaded = Reloaded { notes: fan.notes.clone(), ..Reloaded::default() };
+        for member in fan.members.iter().filter(|member| !is_in(&old, &member.lanes)) {
+            reloaded.started.push(member.entry.name.clone());
+        }
+        for member in old.members.iter().filter(|member| !is_in(&fan, &member.lanes)) {
+            reloaded.stopped.push(member.entry.name.clone());
+            let lanes = member.lanes.clone();
+            tokio::spawn(async move { lanes.close().await });
+        }
+        *write(&self.0.fan) = Arc::new(fan);
+        self.0.loads.send_modify(|loads| *loads += 1);
+        Ok(reloaded)
+    }
+
+    /// Loads the file whenever it changes, and reports each load. Never ends by itself.
+    ///
+    /// The file is looked at once in [`GatewayLimits::reload`], because editors replace files, and a
+    /// watcher of the old one would see nothing.
+    pub async fn follow(
+        &self,
+        path: &Path,
+        read: impl Fn(&Path) -> Result<ConfigFile, ConfigError>,
+        report: impl Fn(Result<Reloaded, ConfigError>),
+    ) {
+        let mut seen = stamp(path);
+        loop {
+            tokio::time::sleep(self.0.limits.reload).await;
+            let now = stamp(path);
+            if now != seen {
+                seen = now;
+                report(read(path).and_then(|file| self.reload(&file)));
+            }
+        }
+    }
+
+    /// The servers with their names, in the order of the file.
+    pub fn servers(&self) -> Vec<(String, Lanes)> {
+        let fan = self.fan();
+        let members = fan.members.iter();
+        members.map(|member| (member.entry.name.clone(), member.lanes.clone())).collect()
+    }
+
+    /// Entries of the file that were left out, because a variable has no value.
+    pub fn notes(&self) -> Vec<ConfigError> {
+        self.fan().notes.clone()
+    }
+
+    /// Stops all servers, and waits until they have ended.
+    pub async fn close(&self) {
+        let closing = self.servers().into_iter();
+        let closing = closing.map(|(_, lanes)| tokio::spawn(async move { lanes.close().await }));
+        for closed in closing.collect::<Vec<_>>() {
+            // Fails if closing panicked, and then nothing more can be done.
+            let _ = closed.await;
+        }
+    }
+
+    fn fan(&self) -> Arc<Fan> {
+        read(&self.0.fan).clone()
+    }
+
+    /// Serves `subscriptions/listen`, over all loads of the configuration.
+    async fn listen(&self, request: Request) -> Response {
+        let params: ListenParams =
+            request.params.parse_all().map_err(ErrorObject::misread_params)?;
+        let acknowledgement = Acknowledgement::default();
+        let mut loads = self.0.loads.subscribe();
+        loop {
+            loads.mark_unchanged();
+            let mut once = request.clone();
+            once.parts.outbox =
+                acknowledgement.once(&request.parts.outbox, request.parts.exchange, || {});
+            let mut service = self.fan().service.clone();
+            tokio::select! {
+                outcome = service.call(once) => {
+                    let Ok(response) = outcome;
+                    return response;
+                }
+                // Fails only if the gateway is gone, which this holds.
+                _ = loads.changed() => report_lists(&request, &params.notifications).await,
+            }
+        }
+    }
+}
+
+/// Reports that all lists may have changed.
+async fn report_lists(request: &Request, wished: &SubscriptionFilter) {
+    for change in [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources] {
+        if change.is_wanted_by(wished) {
+            // Fails if the caller is gone; then this call is dropped.
+            let _ = request.parts.outbox.say(Outgoing::Change(change)).await;
+        }
+    }
+}
+
+/// What changes with a file: its time, and its length for changes within one tick of the clock.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+impl Service<Request> for Gateway {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        if request.parts.method == Method::SubscriptionsListen {
+            let gateway = self.clone();
+            return Box::pin(async move { Ok(gateway.listen(request).await) });
+        }
+        let mut service = self.fan().service.clone();
+        Box::pin(async move { service.call(request).await })
+    }
+}
+
+impl Upstream for Gateway {
+    fn capabilities(&self) -> ServerCapabilities {
+        Upstream::capabilities(&self.fan().service)
+    }
+
+    fn instructions(&self) -> Option<String> {
+        Upstream::instructions(&self.fan().service)
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.servers().into_iter().map(|(name, _)| name).collect();
+        f.debug_tuple("Gateway").field(&names).finish()
+    }
+}
