@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bowline::client::{Answer, ClientBuilder};
 use bowline::types::error::code;
 use bowline::{Ask, AskError, Error, Question, Server, Tool, tool, tools};
 use bowline_testing::Harness;
 use tokio::sync::Barrier;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::sleep;
+
+use crate::endless::Dropped;
 
 /// Deploy the site
 #[tool]
@@ -143,4 +148,52 @@ async fn questions_asked_at_the_same_time_reach_the_user_together(t: Harness) {
     } else {
         assert!(outcome.is_error());
     }
+}
+
+/// Ask something that can wait
+#[tool]
+async fn release(ask: Ask) -> bowline::Result<bool> {
+    Ok(ask.as_task(Duration::from_secs(3600)).confirm("Release?").await?)
+}
+
+/// On 2025-11-25 these questions are tasks that the client runs; elsewhere they are like others.
+#[bowline::test(every_revision)]
+async fn a_question_as_a_task_is_answered_as_any_other(t: Harness) {
+    if !t.can_ask_user() {
+        return;
+    }
+    let server = Server::new("releaser", "1.0.0").tools(tools![release]);
+    let client = t.connect(server).client(|builder| {
+        builder.on_ask(async |question: Question| {
+            sleep(Duration::from_secs(300)).await;
+            question.accept(true)
+        })
+    });
+    let client = client.await;
+    assert_eq!(client.call("release", ()).await.unwrap().text(), "true");
+}
+
+// spec: TASK-56
+#[bowline::test(every_revision)]
+async fn a_question_as_a_task_is_withdrawn_with_its_call(t: Harness) {
+    if !t.revision().has_core_tasks() {
+        return;
+    }
+    let (sender, mut events) = unbounded_channel();
+    let server = Server::new("releaser", "1.0.0").tools(tools![release]);
+    let client = t.connect(server).client(|builder| {
+        builder.on_ask(move |_: Question| {
+            let dropped = Dropped(sender.clone());
+            async move {
+                dropped.0.send("asked").unwrap();
+                std::future::pending::<Answer>().await
+            }
+        })
+    });
+    let client = client.await;
+    tokio::select! {
+        outcome = client.call("release", ()).into_future() => panic!("it ended: {outcome:?}"),
+        event = events.recv() => assert_eq!(event, Some("asked")),
+    }
+    assert_eq!(events.recv().await, Some("dropped"));
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::tasks::TaskIdParams;
 use bowline_types::id::ProgressToken;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Object, RawJson};
@@ -22,6 +23,7 @@ use bowline_types::legacy::task::{CoreTask, RelatedTask};
 use bowline_types::method::{CustomMethod, Method};
 use bowline_types::subscription::SubscriptionFilter;
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::ExchangeId;
 use crate::wire::splice;
@@ -184,6 +186,33 @@ pub struct OutgoingQuestion {
     pub reply: Reply,
     /// The task that asks, if it is not the call itself (2025-11-25). Boxed, because it is rare.
     pub task: Option<Box<RelatedTask>>,
+}
+
+impl OutgoingQuestion {
+    /// A request about a task that the client runs, because it was asked a question as one
+    /// (2025-11-25): `tasks/get`, `tasks/result` or `tasks/cancel`.
+    pub fn about_task(method: Method, id: &str, reply: Reply) -> Self {
+        let request = TaskQuestion { method: method.name().into(), params: TaskIdParams::new(id) };
+        let request = RawJson::from_value(&request).unwrap_or_default();
+        Self { request: InputRequest::Other(request), reply, task: None }
+    }
+
+    /// The method of the request. `None` for a question that this library does not know.
+    pub(crate) fn method(&self) -> Option<Method> {
+        let InputRequest::Other(other) = &self.request else { return self.request.method() };
+        let about = other.parse::<TaskQuestion>().ok()?;
+        ABOUT_TASKS.into_iter().find(|method| method.name() == about.method)
+    }
+}
+
+/// The requests about a task that a server sends.
+const ABOUT_TASKS: [Method; 3] = [Method::TasksGet, Method::TasksResult, Method::TasksCancel];
+
+/// A request about a task, without its envelope.
+#[derive(Serialize, Deserialize)]
+struct TaskQuestion {
+    method: String,
+    params: TaskIdParams,
 }
 
 /// Names one question, so that the code that asked it can withdraw it. Clones name the same

@@ -279,9 +279,9 @@ impl LegacySession {
         limits: &Limits,
         now: Instant,
     ) -> Option<Bytes> {
+        let method = question.method();
         let OutgoingQuestion { mut request, reply, task } = question;
-        let Some(method) = request.method().filter(|method| method.is_from_server(self.revision))
-        else {
+        let Some(method) = method.filter(|method| method.is_from_server(self.revision)) else {
             reply.deliver(Err(QuestionError::NoBackChannel));
             return None;
         };
@@ -298,6 +298,14 @@ impl LegacySession {
             params = tasks::related(&task, &params);
         }
         Some(splice::request(&id.into(), method, &params))
+    }
+
+    /// The request that withdraws a question that the client runs as a task, if the revision has
+    /// it. Its answer is not awaited.
+    pub(super) fn cancel_task(&mut self, question: &OutgoingQuestion) -> Option<Bytes> {
+        let method = question.method().filter(|it| it.is_from_server(self.revision))?;
+        let id = self.questions.unawaited();
+        Some(splice::request(&id.into(), method, &params_of(&question.request)))
     }
 
     /// The notification that an elicitation by URL is complete, if the revision has it.

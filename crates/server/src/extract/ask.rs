@@ -9,6 +9,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::error::code;
@@ -27,6 +28,7 @@ use crate::handler::signature::HandlerSignature;
 use crate::schema;
 
 mod answer;
+mod as_task;
 mod error;
 pub(crate) mod form;
 mod legacy;
@@ -78,7 +80,11 @@ pub use visit::Visit;
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Ask(Call);
+pub struct Ask {
+    call: Call,
+    /// How long a question that is asked as a task may wait; `None` asks without a task.
+    as_task: Option<Duration>,
+}
 
 impl FromCall for Ask {
     fn describe(signature: &mut HandlerSignature) {
@@ -91,11 +97,40 @@ impl FromCall for Ask {
         if call.parts().revision.has_input_requests() && !call.is_in_task() {
             call.begin_rounds()?;
         }
-        Ok(Self(call.clone()))
+        Ok(Self::of(call.clone()))
     }
 }
 
 impl Ask {
+    /// Asks on behalf of a call.
+    fn of(call: Call) -> Self {
+        Self { call, as_task: None }
+    }
+
+    /// Asks questions to the user or the model as tasks, which the client may take this long to
+    /// answer: for questions that can wait longer than
+    /// [`Limits::question_timeout`](crate::Limits::question_timeout).
+    ///
+    /// Only clients of 2025-11-25 run tasks, and only those that declare it. Other clients are asked
+    /// as always, and so are all of them inside a task of the server's own, where a question may
+    /// wait anyway. A question whose future is dropped is withdrawn.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use bowline_server::{Ask, Result};
+    ///
+    /// async fn approve(ask: Ask) -> Result<&'static str> {
+    ///     let ask = ask.as_task(Duration::from_secs(24 * 60 * 60));
+    ///     let is_approved = ask.confirm("Release version 2.0?").await?;
+    ///     Ok(if is_approved { "released" } else { "not released" })
+    /// }
+    /// ```
+    #[must_use]
+    pub fn as_task(&self, ttl: Duration) -> Self {
+        Self { call: self.call.clone(), as_task: Some(ttl) }
+    }
+
     /// Shows the user a form with the fields of a struct, and gives the struct filled in.
     ///
     /// The struct is flat: its fields are text, numbers, flags, choices (enums), lists of choices,
@@ -144,7 +179,7 @@ impl Ask {
         F: FnOnce() -> Step,
         Step: Future<Output = Result<T, E>>,
     {
-        let Some(rounds) = self.0.rounds() else {
+        let Some(rounds) = self.call.rounds() else {
             return step().await.map_err(Into::into);
         };
         let broken = |error: &dyn std::fmt::Display| {
@@ -172,10 +207,10 @@ impl Ask {
     ///
     /// If the client does not declare roots.
     pub fn roots(&self) -> Asking<Roots> {
-        if let Some(roots) = self.0.known_roots().cloned() {
+        if let Some(roots) = self.call.known_roots().cloned() {
             return Asking::of(async { Ok(roots) });
         }
-        let call = self.0.clone();
+        let call = self.call.clone();
         self.put(InputRequest::ListRoots, move |answer| {
             let roots = Roots::read(answer)?;
             call.know_roots(roots.clone());
@@ -198,7 +233,7 @@ impl Ask {
         request: InputRequest,
         read: impl Fn(&RawJson) -> Result<T, AnswerError> + Send + 'static,
     ) -> Asking<T> {
-        let call = self.0.clone();
+        let (call, as_task) = (self.call.clone(), self.as_task);
         // Numbered now and not when first polled, so that the order is that of the code.
         let key = call.rounds().map(Rounds::next_key);
         Asking::of(async move {
@@ -212,7 +247,7 @@ impl Ask {
             };
             match key.filter(|key| !call.is_in_task() || is_answered(key)) {
                 Some(key) => modern::ask(&call, key, request, read).await,
-                None => legacy::ask(&call, request, read).await,
+                None => legacy::ask(&call, request, as_task, read).await,
             }
         })
     }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod ask;
+mod ask_as_task;
 mod building;
 mod caching;
 mod completion;

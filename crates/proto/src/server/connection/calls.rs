@@ -99,6 +99,9 @@ impl ServerConnection {
     /// requests, if the call cannot reach its client, and after the end of input. While the client
     /// is asked, the call gives up its place among those that run.
     pub(super) fn ask(&mut self, number: ExchangeId, question: OutgoingQuestion, now: Instant) {
+        if question.method() == Some(Method::TasksCancel) {
+            return self.cancel_client_task(number, &question);
+        }
         let limits = self.config.limits().clone();
         let refused = |question: OutgoingQuestion, why| question.reply.deliver(Err(why));
         let session = match (self.calls.get(number), &mut self.session) {
@@ -164,6 +167,15 @@ impl ServerConnection {
         let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
         let is_open = self.calls.get(number).is_some();
         let route = if is_open { self.route(number) } else { Route::Standalone };
+        self.transmit(route, Role::Within, frame);
+    }
+
+    /// Withdraws a question that the client runs as a task. The call that asked may be over, and no
+    /// answer is awaited.
+    fn cancel_client_task(&mut self, number: ExchangeId, question: &OutgoingQuestion) {
+        let is_open = self.calls.get(number).is_some();
+        let route = if is_open { Route::Exchange(number) } else { Route::Standalone };
+        let frame = self.session.as_mut().and_then(|session| session.cancel_task(question));
         self.transmit(route, Role::Within, frame);
     }
 

@@ -1,5 +1,7 @@
 //! Asking up to 2025-11-25, and inside tasks: the question goes to the outbox, and the call waits.
 
+use std::time::Duration;
+
 use bowline_proto::request::{Outgoing, OutgoingQuestion, QuestionError, Reply};
 use bowline_types::error::code;
 use bowline_types::input::InputRequest;
@@ -7,24 +9,24 @@ use bowline_types::json::RawJson;
 use tokio::sync::oneshot;
 
 use super::answer::AnswerError;
-use super::{AskError, Unsupported};
+use super::{AskError, Unsupported, as_task};
 use crate::call::Call;
 
 /// Asks, and waits for the answer.
 pub(super) async fn ask<T>(
     call: &Call,
-    request: InputRequest,
+    mut request: InputRequest,
+    as_task: Option<Duration>,
     read: impl Fn(&RawJson) -> Result<T, AnswerError>,
 ) -> Result<T, AskError> {
     let required = request.required_capabilities();
-    let (sender, receiver) = oneshot::channel();
-    // If the handler has stopped waiting, the answer is dropped.
-    let reply = Reply::new(move |answer| _ = sender.send(answer));
-    let question = OutgoingQuestion { request, reply, task: None };
-    let question = Outgoing::Ask(question);
-    let closed = AskError::Failed(QuestionError::Closed);
-    call.parts().outbox.say(question).await.map_err(|_| closed.clone())?;
-    let answer = match receiver.await.map_err(|_| closed)? {
+    let as_task = as_task.filter(|ttl| as_task::request(call, &mut request, *ttl));
+    let asking = send(call, |reply| OutgoingQuestion { request, reply, task: None });
+    let answered = match as_task {
+        Some(ttl) => as_task::answer(call, asking, ttl).await,
+        None => asking.await,
+    };
+    let answer = match answered {
         Ok(answer) => answer,
         Err(QuestionError::NoBackChannel) => {
             return Err(AskError::Unsupported(Box::new(Unsupported { required, revision: None })));
@@ -38,4 +40,17 @@ pub(super) async fn ask<T>(
         AnswerError::Refused(error) => error,
         AnswerError::Unfit(reason) => AskError::Invalid(reason),
     })
+}
+
+/// Sends a question, and waits for the answer.
+pub(super) async fn send(
+    call: &Call,
+    question: impl FnOnce(Reply) -> OutgoingQuestion,
+) -> Result<RawJson, QuestionError> {
+    let (sender, receiver) = oneshot::channel();
+    // If the handler has stopped waiting, the answer is dropped.
+    let reply = Reply::new(move |answer| _ = sender.send(answer));
+    let question = Outgoing::Ask(question(reply));
+    call.parts().outbox.say(question).await.map_err(|_| QuestionError::Closed)?;
+    receiver.await.unwrap_or(Err(QuestionError::Closed))
 }

@@ -129,7 +129,7 @@ impl Sample {
 
     /// Asks. Awaiting the question does the same; this is for asking several at the same time.
     pub fn ask(mut self) -> Asking<Sampled> {
-        let capabilities = &self.ask.0.parts().client.capabilities;
+        let capabilities = &self.ask.call.parts().client.capabilities;
         if !capabilities.supports_sampling_context() {
             self.params.include_context.take_if(|context| *context != IncludeContext::None);
         }
@@ -188,7 +188,7 @@ impl Sample {
         Running: Future,
         Running::Output: IntoToolResult,
     {
-        let question = self.ask.0.rounds().map_or(0, Rounds::asked);
+        let question = self.ask.call.rounds().map_or(0, Rounds::asked);
         let mut results = Vec::new();
         for tool_use in sampled.tool_uses() {
             let step = format!("tool use `{}` of question {question}", tool_use.id);

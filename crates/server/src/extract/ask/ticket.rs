@@ -40,8 +40,8 @@ impl Ask {
             let failed = |error: &dyn std::fmt::Display| {
                 Error::rpc(code::INTERNAL_ERROR, format!("no ticket can be made: {error}"))
             };
-            let binding = binding(&self.0.parts().owner).map_err(|error| failed(&error))?;
-            let sealer = &self.0.shared().sealer;
+            let binding = binding(&self.call.parts().owner).map_err(|error| failed(&error))?;
+            let sealer = &self.call.shared().sealer;
             sealer.seal(&[], &binding, SystemTime::now()).map_err(|error| failed(&error))
         };
         self.once("the ticket of the visitor", seal).await

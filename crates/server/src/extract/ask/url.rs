@@ -53,7 +53,7 @@ impl Visit {
     ) -> Result<Self, AskError> {
         let mut page = UrlParams::new(message, url);
         check(&page).map_err(AskError::Unaskable)?;
-        let parts = ask.0.parts();
+        let parts = ask.call.parts();
         if parts.revision.has_elicitation_ids() {
             let mut id = [0; 16];
             getrandom::fill(&mut id).map_err(|error| AskError::Unaskable(error.to_string()))?;
@@ -81,7 +81,7 @@ pub(crate) async fn require_visits(call: Call, visits: Vec<Visit>) -> Error {
     if call.rounds().is_none() && !is_asked {
         return refusal(&visits);
     }
-    let ask = Ask(call);
+    let ask = Ask::of(call);
     let mut asking: Vec<_> = visits.iter().map(|visit| ask.insist(visit)).collect();
     let error = poll_fn(|cx| {
         let answers = asking.iter_mut().map(|asking| Pin::new(asking).poll(cx));
