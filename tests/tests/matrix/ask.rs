@@ -1,4 +1,4 @@
-//! Asking the user: yes, no, no answer, several questions, and `once`.
+//! Asking the user, in virtual time: yes, no, no answer, several questions, and `once`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
