@@ -37,12 +37,28 @@ async fn join(words: Vec<String>, separator: Option<String>) -> String {
 /// Sleep, and report progress ten times a second
 #[tool(read_only)]
 async fn sleep(progress: Progress, seconds: f64) -> String {
+    eprintln!("exhibit: sleep begins");
+    let mut guard = Guard { is_done: false };
     let steps = (seconds * 10.0) as u32;
     for step in 1..=steps {
         tokio::time::sleep(Duration::from_millis(100)).await;
         progress.report(f64::from(step), Some(f64::from(steps)), "sleeping");
     }
+    guard.is_done = true;
     format!("slept {seconds} s")
+}
+
+/// Reports that a call was dropped before its end.
+struct Guard {
+    is_done: bool,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.is_done {
+            eprintln!("exhibit: sleep was cancelled");
+        }
+    }
 }
 
 /// Draw a picture and play a sound

@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{call, check, complete, demo, inspect, list, prompt, read};
+use crate::commands::{call, check, complete, demo, inspect, list, prompt, read, watch};
 use crate::exit::{Exit, Failure};
 use crate::print;
 
@@ -42,6 +42,7 @@ enum Command {
     Read(read::Args),
     Prompt(prompt::Args),
     Complete(complete::Args),
+    Watch(watch::Args),
     Check(check::Args),
     Connect(crate::commands::connect::Args),
     Serve(crate::commands::serve::Args),
@@ -58,6 +59,7 @@ impl Command {
             Self::Read(args) => args.run().await,
             Self::Prompt(args) => args.run().await,
             Self::Complete(args) => args.run().await,
+            Self::Watch(args) => args.run().await,
             Self::Check(args) => args.run().await,
             Self::Connect(args) => args.run().await,
             Self::Serve(args) => args.run().await,

@@ -11,3 +11,4 @@ pub(crate) mod list;
 pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod serve;
+pub(crate) mod watch;

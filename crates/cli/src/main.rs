@@ -12,6 +12,8 @@
 //! * `exit`: exit codes, and failures with their hints.
 //! * `serving`: what the commands that serve have in common.
 //! * `interrupt`: Ctrl-C.
+//! * `questions`: those of a server in the middle of a call; `sampling`: those to a model.
+//! * `save`: files from bytes of a result.
 //! * `terminal`: questions to the user.
 //! * `print`: output for people and for programs.
 
@@ -25,6 +27,9 @@ mod exit;
 mod inspect;
 mod interrupt;
 mod print;
+mod questions;
+mod sampling;
+mod save;
 mod schema;
 mod serving;
 mod target;

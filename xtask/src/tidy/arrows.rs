@@ -59,7 +59,7 @@ const ROWS: &[Row] = &[
         ],
         strict: false,
     },
-    Row { name: "cli", uses: &["bowline", "check", "gateway"], strict: false },
+    Row { name: "cli", uses: &["auth", "bowline", "check", "gateway"], strict: false },
     Row { name: "check", uses: &["http", "proto", "transport", "types"], strict: false },
     Row {
         name: "testing",

@@ -2,11 +2,9 @@
 
 use bowline::types::content::Content;
 
-use super::clean;
-
-/// What a block is, for people.
+/// What a block is, for people. Not cleaned for terminals.
 pub(crate) fn described(content: &Content) -> String {
-    let text = match content {
+    match content {
         Content::Text(text) => text.text.clone(),
         Content::Image(image) => format!("[image, {}]", image.mime_type),
         Content::Audio(audio) => format!("[audio, {}]", audio.mime_type),
@@ -16,6 +14,5 @@ pub(crate) fn described(content: &Content) -> String {
             None => format!("[resource {}]", resource.resource.uri),
         },
         _ => "[content of an unknown type]".to_owned(),
-    };
-    clean(&text).into_owned()
+    }
 }

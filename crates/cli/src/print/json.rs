@@ -10,6 +10,11 @@ pub(crate) fn print(value: &impl Serialize) {
     text(&indented(RawJson::from_value(value).unwrap_or_default().as_str()));
 }
 
+/// Prints a value as one line of JSON.
+pub(crate) fn print_line(value: &impl Serialize) {
+    text(RawJson::from_value(value).unwrap_or_default().as_str());
+}
+
 /// JSON text with line ends and indentation. Numbers and the order of members stay as they are.
 pub(crate) fn indented(json: &str) -> String {
     let mut writer = Writer { out: String::with_capacity(json.len() * 2), depth: 0 };

@@ -58,7 +58,7 @@ fn mistakes_have_hints() {
 
 #[test]
 fn a_tool_that_takes_too_long_ends_with_5() {
-    let called = with_exhibit(&["call", "sleep", "seconds=600", "--timeout", "0.2"]);
+    let called = with_exhibit(&["call", "sleep", "seconds=600", "--timeout", "0.05"]);
     assert_eq!((called.code, called.stdout.as_str()), (Some(5), ""));
     expect("call_timeout.txt", &called.stderr);
 }

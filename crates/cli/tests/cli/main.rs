@@ -9,9 +9,11 @@ mod config;
 mod demo;
 mod inspect;
 mod list;
+mod questions;
 mod read;
 mod terminal;
 mod usage;
+mod watch;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -30,14 +30,19 @@ impl Terminal {
 
     /// Waits until the terminal shows a text, then types something.
     pub(crate) fn answer(&mut self, question: &str, keys: &str) {
+        self.wait_for(question);
+        self.seen.clear();
+        self.screen.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until the terminal shows a text.
+    pub(crate) fn wait_for(&mut self, question: &str) {
         let mut buffer = [0; 4096];
         while !self.shown().contains(question) {
             let count = self.screen.read(&mut buffer).unwrap_or(0);
             assert!(count > 0, "it ended without {question:?}: {}", self.shown());
             self.seen.extend(&buffer[..count]);
         }
-        self.seen.clear();
-        self.screen.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Waits for the end: the exit code, standard output, and the rest of the terminal.

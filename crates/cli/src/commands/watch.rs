@@ -1,0 +1,156 @@
+//! `bowline watch`: prints the notifications of a server as they come.
+
+use bowline::Client;
+use bowline::client::{Change, Changes, SubscriptionBuilder};
+use bowline::types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::exit::{Exit, Failure};
+use crate::interrupt::interruptible;
+use crate::print::{self, clean, json};
+use crate::target::{TargetArgs, client};
+
+/// Prints changes of a server as they happen: lists, resources, log messages
+///
+/// Since 2026-07-28 log messages belong to calls, so only servers with a handshake send any here.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "bowline watch [OPTIONS] TARGET
+       bowline watch [OPTIONS] -- COMMAND…")]
+pub(crate) struct Args {
+    /// The server
+    #[arg(value_name = "TARGET")]
+    words: Vec<String>,
+    /// Watches a resource too; can be repeated
+    #[arg(long = "uri", value_name = "URI")]
+    uris: Vec<String>,
+    /// Prints log messages of this level and more severe ones
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: LoggingLevel,
+    /// Ends after this many lines
+    #[arg(long, value_name = "NUMBER")]
+    count: Option<usize>,
+    /// Prints each as a line of JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: TargetArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline watch https://mcp.example.com/mcp
+  bowline watch https://mcp.example.com/mcp --uri docs://handbook --json
+  bowline watch --log debug -- ./my-server
+";
+
+/// A line of output.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+enum Line {
+    Tools,
+    Prompts,
+    Resources,
+    Resource { uri: String },
+    Log { message: LogMessageParams },
+}
+
+impl Args {
+    pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+        let target = self.server.take(&mut self.words)?;
+        if let Some(word) = self.words.first() {
+            return Err(Failure::usage(format!("`{word}` is one word too many"))
+                .hint("`--uri URI` watches a resource"));
+        }
+        let (sender, mut logs) = mpsc::unbounded_channel();
+        let builder = client().on_log(self.log, move |message| {
+            let _ = sender.send(message);
+        });
+        let client = interruptible(target.connect(builder)).await?;
+        let watched = interruptible(self.watch(&client, &mut logs)).await;
+        client.close().await;
+        watched.map(|()| Exit::Done)
+    }
+
+    async fn watch(
+        &self,
+        client: &Client,
+        logs: &mut mpsc::UnboundedReceiver<LogMessageParams>,
+    ) -> Result<(), Failure> {
+        let mut changes = self.subscribe(client).await?;
+        print::note("watching; Ctrl-C ends");
+        let mut printed = 0;
+        while self.count.is_none_or(|count| printed < count) {
+            let line = tokio::select! {
+                change = next(&mut changes) => match change {
+                    Some(change) => line(change?),
+                    None => return Err(Failure::new(Exit::Unreachable, "the server ended the connection")),
+                },
+                Some(message) = logs.recv() => Some(Line::Log { message }),
+            };
+            if let Some(line) = line {
+                self.print(&line);
+                printed += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Subscribes to all lists that the server offers, and to the resources.
+    async fn subscribe(&self, client: &Client) -> Result<Option<Changes>, Failure> {
+        let offered = client.capabilities();
+        let add = |wanted: bool,
+                   it: SubscriptionBuilder,
+                   add: fn(SubscriptionBuilder) -> SubscriptionBuilder| {
+            if wanted { add(it) } else { it }
+        };
+        let builder = client.subscribe();
+        let builder = add(offered.tools.is_some(), builder, SubscriptionBuilder::tools);
+        let builder = add(offered.prompts.is_some(), builder, SubscriptionBuilder::prompts);
+        let builder = add(offered.resources.is_some(), builder, SubscriptionBuilder::resources);
+        let builder = self.uris.iter().fold(builder, SubscriptionBuilder::resource);
+        match builder.open().await {
+            Ok(changes) => Ok(Some(changes)),
+            // A server without changes may still send log messages.
+            Err(error) if error.is_not_offered() && self.uris.is_empty() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn print(&self, line: &Line) {
+        if self.json {
+            return json::print_line(line);
+        }
+        print::text(&match line {
+            Line::Tools => "the list of tools changed".to_owned(),
+            Line::Prompts => "the list of prompts changed".to_owned(),
+            Line::Resources => "the list of resources changed".to_owned(),
+            Line::Resource { uri } => format!("{} changed", clean(uri)),
+            Line::Log { message } => {
+                let logger = message.logger.as_deref().map(|it| format!("{it}: "));
+                let text: String =
+                    message.data.parse().unwrap_or_else(|_| message.data.to_string());
+                let text = format!("{}: {}{text}", message.level, logger.unwrap_or_default());
+                clean(&text).replace('\n', " ")
+            }
+        });
+    }
+}
+
+/// The next change; waits for ever without a subscription.
+async fn next(changes: &mut Option<Changes>) -> Option<bowline::client::Result<Change>> {
+    match changes {
+        Some(changes) => changes.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn line(change: Change) -> Option<Line> {
+    Some(match change {
+        Change::Tools => Line::Tools,
+        Change::Prompts => Line::Prompts,
+        Change::Resources => Line::Resources,
+        Change::Resource(uri) => Line::Resource { uri },
+        _ => return None,
+    })
+}

@@ -1,0 +1,92 @@
+//! Questions that a server asks the user in the middle of a call: forms, web pages.
+//!
+//! At a terminal the user answers, declines or cancels. Without one, questions are declined.
+
+mod fields;
+mod page;
+
+use bowline::Question;
+use bowline::client::Answer;
+use dialoguer::Select;
+use indicatif::ProgressBar;
+
+use self::fields::Asked;
+use crate::exit::Failure;
+use crate::print::{self, BOLD, WARNING, clean};
+use crate::schema::Members;
+use crate::terminal::{self, theme, unasked};
+
+/// Answers a question. The progress bar is hidden meanwhile.
+pub(crate) async fn answer(question: Question, bar: ProgressBar) -> Answer {
+    if !terminal::is_interactive() {
+        print::note(&format!(
+            "note: the server asks: {}\nnote: declined, because there is no terminal",
+            clean(question.message())
+        ));
+        return question.decline();
+    }
+    // Reading keys blocks its thread.
+    let asked = tokio::task::spawn_blocking(move || bar.suspend(|| at_terminal(&question)));
+    match asked.await {
+        Ok(answer) => answer,
+        Err(error) => Answer::from(Err::<Answer, _>(error)),
+    }
+}
+
+fn at_terminal(question: &Question) -> Answer {
+    let name = question.label().unwrap_or("the server");
+    print::note(&format!("\n{BOLD}{}{BOLD:#} asks: {}", clean(name), clean(question.message())));
+    let answer = match question.page() {
+        Some(page) => page::visit(question, page),
+        None => form(question),
+    };
+    // A question that could not be asked was not answered.
+    answer.unwrap_or_else(|_| question.cancel())
+}
+
+fn form(question: &Question) -> Result<Answer, Failure> {
+    if question.looks_sensitive() {
+        print::note(&format!(
+            "{WARNING}warning:{WARNING:#} it seems to ask for a secret; servers must not do that here"
+        ));
+    }
+    match choose(&["Answer", "Decline", "Cancel"])? {
+        0 => {}
+        1 => return Ok(question.decline()),
+        _ => return Ok(question.cancel()),
+    }
+    let mut content = Members::default();
+    loop {
+        let Some(filled) = fill(question, &content)? else { return Ok(question.decline()) };
+        content = filled;
+        let answer = question.accept(&content);
+        if let Some(problem) = answer.problem() {
+            print::note(&format!("{WARNING}warning:{WARNING:#} {}", clean(problem)));
+            continue;
+        }
+        match choose(&["Send", "Change", "Decline"])? {
+            0 => return Ok(answer),
+            1 => {}
+            _ => return Ok(question.decline()),
+        }
+    }
+}
+
+/// Asks field after field; what was answered before is offered again.
+fn fill(question: &Question, before: &Members) -> Result<Option<Members>, Failure> {
+    let Some(form) = question.form() else { return Ok(None) };
+    let mut content = Members::default();
+    for (name, field) in form.fields() {
+        let is_required = form.required().any(|it| it == name);
+        let before = before.0.iter().find(|(there, _)| there == name).map(|(_, value)| value);
+        if let Some(value) = fields::ask(&Asked { name, field, is_required, before })? {
+            content.set(name, value);
+        }
+    }
+    Ok(Some(content))
+}
+
+/// Lets the user choose one of these; the first one unless moved.
+fn choose(items: &[&str]) -> Result<usize, Failure> {
+    Select::with_theme(&theme()).items(items).default(0).interact().map_err(unasked)
+}

@@ -1,0 +1,41 @@
+//! Requests of a server to a model, answered by a command of the user (`--sampling CMD`).
+//!
+//! The command gets the request as JSON on standard input. It prints the text of the model, or the
+//! whole result as JSON. Without such a command the client declares no sampling, so servers do not
+//! ask.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use bowline::client::{SamplingAnswer, SamplingRequest};
+use bowline::types::deprecated::sampling::CreateMessageResult;
+use bowline::types::json::RawJson;
+
+/// Asks the command.
+pub(crate) async fn answer(request: SamplingRequest, words: Vec<String>) -> SamplingAnswer {
+    let asked = tokio::task::spawn_blocking(move || pipe(&request, &words));
+    SamplingAnswer::from(asked.await.unwrap_or_else(|error| Err(error.to_string())))
+}
+
+fn pipe(request: &SamplingRequest, words: &[String]) -> Result<CreateMessageResult, String> {
+    let [program, arguments @ ..] = words else { return Err("the command is empty".to_owned()) };
+    let failed = |error: std::io::Error| format!("`{program}`: {error}");
+    let json = RawJson::from_value(request.params()).map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(failed)?;
+    let stdin = child.stdin.take();
+    // A command that does not read its input is fine, so this may fail.
+    let written =
+        std::thread::spawn(move || stdin.map(|mut it| it.write_all(json.as_str().as_bytes())));
+    let output = child.wait_with_output().map_err(failed)?;
+    let _ = written.join();
+    if !output.status.success() {
+        return Err(format!("`{program}` ended with {}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let whole = RawJson::from_text(text.trim()).ok().and_then(|json| json.parse().ok());
+    Ok(whole.unwrap_or_else(|| {
+        CreateMessageResult::new(program.as_str(), bowline::Content::text(text.trim_end()))
+    }))
+}
