@@ -12,7 +12,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut word = || words.next().ok_or("usage: task_client TOOL ARGUMENTS COMMAND…");
     let (tool, arguments, program) = (word()?, word()?, word()?);
     let arguments: Value = serde_json::from_str(&arguments)?;
-    let client = Client::connect(Command::new(program).args(words)).await?;
+    let client = Client::builder("example", "1.0.0")
+        .tasks()
+        .connect(Command::new(program).args(words))
+        .await?;
 
     let task = client.call(tool, arguments).task().await?;
     // A program that saves the id can return to the task with `client.task(id)`.

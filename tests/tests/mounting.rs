@@ -59,7 +59,7 @@ fn far() -> Server {
 async fn client_of(server: &Server, revision: Revision) -> Client {
     let (near, served) = duplex();
     tokio::spawn(server.clone().serve(served));
-    Client::builder("hub", "1.0.0").revisions([revision]).connect(near).await.unwrap()
+    Client::builder("hub", "1.0.0").tasks().revisions([revision]).connect(near).await.unwrap()
 }
 
 /// A server with one mounted server and one mounted client.

@@ -203,7 +203,7 @@ impl Target {
 
 /// The configuration of a client of this program, without hooks.
 pub(crate) fn client() -> ClientBuilder {
-    Client::builder("bowline", env!("CARGO_PKG_VERSION"))
+    Client::builder("bowline", env!("CARGO_PKG_VERSION")).tasks()
 }
 
 /// The values of the variables in an entry. Those of `${input:id}` are asked for.

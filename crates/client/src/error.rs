@@ -9,7 +9,8 @@ use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
 use bowline_types::elicitation::UrlElicitationRequired;
-use bowline_types::error::{ErrorObject, ResourceNotFound, code};
+use bowline_types::error::{ErrorObject, MissingCapability, ResourceNotFound, code};
+use bowline_types::ext::tasks;
 use bowline_types::json::RawJson;
 use bowline_types::read::ReadError;
 use bowline_types::text::with_causes;
@@ -342,6 +343,15 @@ impl fmt::Display for Error {
     }
 }
 
+/// How a program gets what the server demands.
+const TURN_ON_TASKS: &str = "; turn tasks on with `ClientBuilder::tasks`";
+
+/// Whether a server refused a call because the client does not declare tasks.
+fn requires_tasks(error: &ErrorObject) -> bool {
+    let required = error.parse_data::<MissingCapability>();
+    required.is_some_and(|it| it.required_capabilities.supports_extension(tasks::IDENTIFIER))
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -356,7 +366,15 @@ impl fmt::Display for Kind {
                 })?;
                 cause.as_ref().map_or(Ok(()), |cause| write!(f, ": {cause}"))
             }
-            Self::Call(error) => error.fmt(f),
+            Self::Call(error) => {
+                error.fmt(f)?;
+                match error {
+                    CallError::Refused(error) if requires_tasks(error) => {
+                        f.write_str(TURN_ON_TASKS)
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::Asks(_) => f.write_str("the server asks for input first"),
             Self::Input(reason) => write!(f, "it was not sent: {reason}"),
             Self::Denied(reason) => write!(f, "it was not allowed: {reason}"),

@@ -54,23 +54,30 @@ pub(crate) struct Handlers {
     pub(crate) extensions: Extensions,
     /// What a client declares whose relay passes questions on to its callers.
     pub(crate) passed_on: Option<ClientCapabilities>,
+    /// Whether the client waits for tasks on 2026-07-28.
+    pub(crate) tasks: bool,
 }
 
 impl Handlers {
     /// The capabilities that follow from the handlers.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
-        if let Some(declared) = self.passed_on.clone() {
-            return self.extensions.declare(with_tasks(declared));
+        let capabilities = match self.passed_on.clone() {
+            Some(declared) => self.extensions.declare(declared),
+            None => {
+                let capabilities = self.elicitation.declare(ClientCapabilities::new());
+                let capabilities = self.roots.declare(self.sampling.declare(capabilities));
+                question_tasks::declare(self.extensions.declare(capabilities))
+            }
+        };
+        match self.tasks {
+            true => declare_tasks(capabilities),
+            false => capabilities,
         }
-        let capabilities = self.elicitation.declare(ClientCapabilities::new());
-        let capabilities = self.roots.declare(self.sampling.declare(capabilities));
-        let capabilities = self.extensions.declare(capabilities);
-        with_tasks(question_tasks::declare(capabilities))
     }
 }
 
-/// Declares that the client waits for tasks, as every client does.
-fn with_tasks(capabilities: ClientCapabilities) -> ClientCapabilities {
+/// Declares that the client waits for tasks (2026-07-28).
+pub(crate) fn declare_tasks(capabilities: ClientCapabilities) -> ClientCapabilities {
     // The identifier has the form that is demanded.
     capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
 }
@@ -143,6 +150,11 @@ impl Application {
     /// The sessions that relays of this client serve.
     pub(crate) fn callers(&self) -> &Arc<CallerSessions> {
         &self.sessions
+    }
+
+    /// Whether the client waits for tasks on 2026-07-28.
+    pub(crate) fn waits_for_tasks(&self) -> bool {
+        self.handlers.tasks
     }
 
     /// Notes whether the transport sends headers.

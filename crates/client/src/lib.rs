@@ -75,6 +75,7 @@
 //! * `list`: paged lists as streams.
 //! * `tools`: lists and calls tools.
 //! * `tool_outcome`: the result of a tool, and how to read it.
+//! * `deadline`: times that lie ahead.
 //! * `catalogue`: the tools of the last list, against which results are checked.
 //! * `resources`, `prompts`, `complete`: the calls of the other features.
 //! * `skills`: lists, loads and verifies skills.
@@ -129,6 +130,7 @@
 mod builder;
 mod client;
 pub mod connect;
+mod deadline;
 #[cfg(not(feature = "auth"))]
 mod disabled;
 mod era;

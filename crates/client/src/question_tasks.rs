@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::future::{poll_fn, ready};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::Poll;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use bowline_proto::client::TaskRequest;
 use bowline_proto::limits::Limits;
@@ -24,12 +24,14 @@ use bowline_types::legacy::task::{
 };
 use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
-use bowline_types::time::iso;
+use bowline_types::time::{iso, millis, since_1970};
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
+
+use crate::deadline::after;
 
 /// How often the server should ask for the state of a task.
 const POLL: Duration = Duration::from_secs(1);
@@ -101,27 +103,27 @@ impl QuestionTasks {
     ///
     /// # Errors
     ///
-    /// If too many tasks are kept.
+    /// If as many tasks are kept as may be, and none of them has ended.
     pub(crate) fn create(
         &self,
         wanted: TaskMetadata,
         ask: impl FnOnce() -> BoxFuture<'static, Answered>,
     ) -> Answered {
         let mut tasks = self.lock();
-        if tasks.kept.len() >= self.most {
-            let message = "this client keeps no more tasks; fetch the results of those it has";
+        if tasks.kept.len() >= self.most && !tasks.remove_oldest_ended() {
+            let message =
+                "this client keeps no more tasks; cancel one, or wait until one has ended";
             return Err(ErrorObject::internal(message));
         }
         tasks.last += 1;
         let number = tasks.last;
         let ttl = wanted.ttl.map_or(self.ttl, Duration::from_millis).min(self.ttl);
-        let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let task = CoreTask::new(format!("q{number}"), now())
-            .with_ttl(whole(ttl))
-            .with_poll_interval(whole(POLL));
+            .with_ttl(millis(ttl))
+            .with_poll_interval(millis(POLL));
         let created = written(&CreateTaskResult::new(task.clone()));
         let (answered, _) = watch::channel(None);
-        let expires = Instant::now() + ttl;
+        let expires = after(Instant::now(), ttl);
         let entry = QuestionTask { task, expires, answered, run: None };
         tasks.kept.insert(number, entry);
         let run = tokio::spawn(run(ask(), Arc::downgrade(&self.tasks), number)).abort_handle();
@@ -165,6 +167,13 @@ impl Tasks {
         let named = self.kept.values_mut().find(|entry| entry.task.task_id == id);
         let unknown = "`params.taskId`: no such task; it may have expired";
         named.ok_or_else(|| ErrorObject::invalid_params(unknown))
+    }
+
+    /// Makes room for a task. Returns `false` if none has ended.
+    fn remove_oldest_ended(&mut self) -> bool {
+        let ended = self.kept.iter().find(|(_, entry)| entry.task.status.is_terminal());
+        let oldest = ended.map(|(number, _)| *number);
+        oldest.and_then(|number| self.kept.remove(&number)).is_some()
     }
 
     /// All tasks: there are so few that they fit one page.
@@ -254,6 +263,5 @@ fn written<T: Serialize>(result: &T) -> Answered {
 }
 
 fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    iso(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    iso(since_1970(SystemTime::now()))
 }

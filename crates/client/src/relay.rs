@@ -200,7 +200,7 @@ impl Relay {
         if let Some(level) = parts.log_level {
             self.want_level(level).await;
         }
-        call.on_behalf(Caller::of(parts, self.passes_on(), self.callers())).await
+        call.on_behalf(Caller::of(parts, &self.client.application)).await
     }
 
     /// Whether questions and log messages go to callers.

@@ -151,7 +151,7 @@ impl TaskHandle {
             deadline: self.deadline,
             task,
         };
-        let result = self.waiter.clone().wait(wait).await?;
+        let result = self.waiter.clone().wait(wait).await.result?;
         (self.read)(self.subject.clone(), &result)
     }
 

@@ -185,13 +185,12 @@ async fn the_extension_of_a_login_is_declared() {
         let meta = &message["params"]["_meta"];
         meta["io.modelcontextprotocol/clientCapabilities"]["extensions"].clone()
     };
-    let tasks = "io.modelcontextprotocol/tasks";
     for at in 0..3 {
         let name = "io.modelcontextprotocol/oauth-client-credentials";
-        assert_eq!(declared(at), json!({ name: {}, tasks: {} }));
+        assert_eq!(declared(at), json!({ name: {} }));
     }
     let name = "io.modelcontextprotocol/enterprise-managed-authorization";
-    assert_eq!(declared(3), json!({ name: {}, tasks: {} }));
+    assert_eq!(declared(3), json!({ name: {} }));
 }
 
 #[tokio::test]

@@ -80,6 +80,7 @@ pub fn builder(declared: ClientCapabilities, limits: &GatewayLimits) -> ClientBu
     let mut bounds = Limits::default();
     (bounds.request_timeout, bounds.request_deadline) = (limits.call, limits.call);
     Client::builder("bowline", env!("CARGO_PKG_VERSION"))
+        .tasks()
         .limits(bounds)
         .passing_on(declared)
         .unchecked_output()

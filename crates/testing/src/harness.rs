@@ -142,7 +142,7 @@ impl Harness {
 
     /// Starts a server and connects a client to it when the returned [`HarnessConnect`] is awaited.
     pub fn connect(&self, server: Server) -> HarnessConnect {
-        let client = Client::builder("harness", "1.0.0");
+        let client = Client::builder("harness", "1.0.0").tasks();
         HarnessConnect { harness: self.clone(), server, client, answer: None }
     }
 

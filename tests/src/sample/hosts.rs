@@ -13,7 +13,7 @@ use serde_json::json;
 ///
 /// Panics if there is none with that name.
 pub fn host(name: Option<&str>) -> ClientBuilder {
-    let builder = Client::builder("transcript", "1.0.0");
+    let builder = Client::builder("transcript", "1.0.0").tasks();
     match name {
         Some("bare") => builder,
         Some("user") => builder.on_ask(|question| async move { fill_in(&question) }),

@@ -176,7 +176,7 @@ pub(crate) async fn connect(
 
 /// A client that speaks these revisions.
 pub(crate) fn builder(revisions: impl IntoIterator<Item = Revision>) -> ClientBuilder {
-    Client::builder("bowline-tests", "1.0.0").revisions(revisions)
+    Client::builder("bowline-tests", "1.0.0").tasks().revisions(revisions)
 }
 
 /// A root on this machine.

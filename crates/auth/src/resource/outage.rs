@@ -1,7 +1,7 @@
 //! Pauses while the authorization server does not answer.
 //!
-//! After a question without an answer, none is asked for a while. Then one is, and the others wait
-//! for what becomes of it. Without that, every request with a new token would wait for a server that
+//! After a question without an answer, none is asked for a while. Then one is asked, and until it has
+//! an answer, requests that need another are refused with 503. Without that, every request with a new token would wait for a server that
 //! is down, and load it when it comes back.
 
 use std::sync::Mutex;

@@ -19,14 +19,14 @@ use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::error::ErrorObject;
-use bowline_types::ext::tasks;
 use bowline_types::input::InputRequest;
-use bowline_types::json::{Object, RawJson};
+use bowline_types::json::RawJson;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use tokio::sync::oneshot;
 
 use super::sessions::CallerSessions;
+use crate::host::{Application, declare_tasks};
 
 /// The caller on whose behalf a relay makes a call.
 #[derive(Debug)]
@@ -42,12 +42,16 @@ pub(crate) struct Caller {
     callers: Arc<CallerSessions>,
     /// Names of pages that were made for this call.
     named: Mutex<Vec<String>>,
+    /// Whether the relay waits for tasks.
+    waits_for_tasks: bool,
 }
 
 impl Caller {
     /// The caller that made a request.
-    pub(super) fn of(parts: &Parts, passes_on: bool, callers: &Arc<CallerSessions>) -> Arc<Self> {
+    pub(super) fn of(parts: &Parts, relay: &Application) -> Arc<Self> {
+        let (passes_on, callers) = (relay.passes_on(), relay.callers());
         Arc::new(Self {
+            waits_for_tasks: relay.waits_for_tasks(),
             client: parts.client.clone(),
             revision: parts.revision,
             outbox: parts.outbox.clone(),
@@ -79,7 +83,11 @@ impl Caller {
             true => Asker::Session(Arc::as_ptr(&self.client).addr() as u64),
             false => Asker::Call,
         };
-        let mut caller = OnBehalf::new(passed_on(&self.client.capabilities), asker);
+        let mut capabilities = passed_on(&self.client.capabilities);
+        if self.waits_for_tasks {
+            capabilities = declare_tasks(capabilities);
+        }
+        let mut caller = OnBehalf::new(capabilities, asker);
         let upstream = link.profile().revision;
         caller.passes_on = self.revision.has_input_requests() && upstream.has_input_requests();
         request.on_behalf = Some(Box::new(caller));
@@ -118,14 +126,13 @@ impl Drop for Caller {
     }
 }
 
-/// The capabilities of a caller that a relay can pass on. The relay itself waits for tasks.
+/// The capabilities of a caller that a relay can pass on.
 fn passed_on(declared: &ClientCapabilities) -> ClientCapabilities {
     let mut capabilities = ClientCapabilities::new();
     capabilities.elicitation.clone_from(&declared.elicitation);
     capabilities.sampling.clone_from(&declared.sampling);
     capabilities.roots.clone_from(&declared.roots);
-    // The identifier has the form that is demanded.
-    capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
+    capabilities
 }
 
 /// Passes what the upstream server sends before its answer to the caller.

@@ -16,8 +16,8 @@ use bowline_proto::limits::Limits;
 use bowline_proto::request::ReportedChange;
 use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::{CallObserver, PendingCall};
+use bowline_types::error::{ErrorObject, TooManyRequests, code};
 use bowline_types::ext::tasks::{GetTask, Task, TaskIdParams};
-use bowline_types::json::RawJson;
 use bowline_types::rpc::Rpc;
 use bowline_types::subscription::{Listen, ListenParams, SubscriptionFilter};
 use bowline_types::text::excerpt;
@@ -26,8 +26,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::hints::Hint;
 use super::read;
-use super::wait::{TaskWait, TaskWaiter};
+use super::wait::{TaskWait, TaskWaiter, WaitOutcome};
 use crate::call::{self, explain};
+use crate::deadline::after;
 use crate::error::{Error, Result};
 use crate::host::Application;
 
@@ -38,17 +39,19 @@ const POLL: Duration = Duration::from_secs(1);
 const LOST: usize = 5;
 
 impl TaskWaiter for Application {
-    fn wait(self: Arc<Self>, wait: TaskWait) -> BoxFuture<'static, Result<RawJson>> {
+    fn wait(self: Arc<Self>, wait: TaskWait) -> BoxFuture<'static, WaitOutcome> {
         Box::pin(async move {
             let has_core_tasks = wait.link.profile().revision.has_core_tasks();
             let mut poll = TaskPoll::new(&self, wait);
-            match has_core_tasks {
+            let result = match has_core_tasks {
                 true => poll.legacy().await,
                 false => {
                     let _listening = listen(&self, &poll.wait);
                     poll.modern().await
                 }
-            }
+            };
+            let has_ended = result.is_ok() || poll.is_gone || poll.task().is_terminal();
+            WaitOutcome { result, may_run: !has_ended }
         })
     }
 }
@@ -64,8 +67,12 @@ struct TaskPoll<'a> {
     deadline: Duration,
     /// Whether the task is as `tasks/get` returned it, and not as the answer to the call.
     is_described: bool,
+    /// Whether the server does not know the task (any more).
+    is_gone: bool,
     /// How many requests in a row got lost.
     lost: usize,
+    /// When the server wants to be asked again at the earliest.
+    earliest: Option<Instant>,
     /// When the client last asked for the state of the task; `None` if that is still to come.
     asked: Option<Instant>,
 }
@@ -76,9 +83,10 @@ impl<'a> TaskPoll<'a> {
         let least = wait.timeout.unwrap_or_default();
         let deadline = wait.deadline.unwrap_or(limits.request_deadline.max(least));
         let now = Instant::now();
-        let ends = now.checked_add(deadline).unwrap_or(now + limits.request_deadline);
-        let hint = application.task_hints().hint(&wait.task.task_id);
-        Self { limits, hint, wait, ends, deadline, is_described: false, lost: 0, asked: None }
+        let (ends, hint) =
+            (after(now, deadline), application.task_hints().hint(&wait.task.task_id));
+        let (is_described, is_gone, lost, earliest, asked) = Default::default();
+        Self { limits, hint, wait, ends, deadline, is_described, is_gone, lost, earliest, asked }
     }
 
     /// Waits until it is time to ask again: after the interval that the server wants, or when the
@@ -94,7 +102,8 @@ impl<'a> TaskPoll<'a> {
         let now = Instant::now();
         let interval = self.wait.task.poll_interval_ms.map_or(POLL, Duration::from_millis);
         let longest = self.limits.longest_poll.max(self.limits.shortest_poll);
-        let mut next = now + interval.clamp(self.limits.shortest_poll, longest);
+        let wanted = self.earliest.take().unwrap_or(now);
+        let mut next = after(now, interval.clamp(self.limits.shortest_poll, longest)).max(wanted);
         if meanwhile.is_none() {
             if now >= self.ends {
                 let late = CallError::TimedOut(self.deadline);
@@ -103,7 +112,8 @@ impl<'a> TaskPoll<'a> {
             next = next.min(self.ends);
         }
         // A server that reports changes without end is not asked without end.
-        let earliest = self.asked.map_or(now, |asked| asked + self.limits.shortest_poll);
+        let earliest = self.asked.map_or(now, |asked| after(asked, self.limits.shortest_poll));
+        let earliest = earliest.max(wanted);
         let is_asking = meanwhile.is_some();
         let answer = tokio::select! {
             () = sleep_until(next) => None,
@@ -125,8 +135,13 @@ impl<'a> TaskPoll<'a> {
         let request = self.request::<GetTask>(&self.id());
         let answer = match self.ask_server(request).await {
             Ok(answer) => answer,
-            Err(error) if self.may_ask_again(&error) => return Ok(false),
-            Err(error) => return Err(error),
+            Err(error) => {
+                let code = error.rpc().map(|rpc| rpc.code);
+                self.is_gone = code == Some(code::INVALID_PARAMS);
+                // A server says so while its store fails.
+                let is_lost = code == Some(code::INTERNAL_ERROR) && self.count_lost();
+                return if is_lost || self.may_ask_again(&error) { Ok(false) } else { Err(error) };
+            }
         };
         (self.lost, self.is_described) = (0, true);
         let task = read::described(&self.wait.link, &self.wait.subject, &answer.result)?;
@@ -137,18 +152,30 @@ impl<'a> TaskPoll<'a> {
         Ok(true)
     }
 
-    /// Whether a request got lost on its way, and not too often. Requests about tasks may be sent
-    /// twice.
+    /// Whether a request got lost on its way, or the server cannot answer now, and that not too
+    /// often. Requests about tasks may be sent twice.
     fn may_ask_again(&mut self, error: &Error) -> bool {
-        self.lost += 1;
+        let rpc = error.rpc();
+        if let Some(TooManyRequests { retry_after_ms }) = rpc.and_then(ErrorObject::parse_data) {
+            self.earliest = Some(after(Instant::now(), Duration::from_millis(retry_after_ms)));
+        }
+        let is_busy =
+            |rpc: &ErrorObject| matches!(rpc.code, code::TOO_MANY_REQUESTS | code::UNAVAILABLE);
         let is_lost = match error.failure() {
+            _ if rpc.is_some_and(is_busy) => true,
             Some(FailureKind::NotSent | FailureKind::Lost) => true,
             Some(FailureKind::Refused(status)) => {
                 matches!(status, 408 | 425 | 429 | 502 | 503 | 504)
             }
             Some(FailureKind::SessionLost | FailureKind::Unauthorized) | None => false,
         };
-        is_lost && self.lost <= LOST
+        is_lost && self.count_lost()
+    }
+
+    /// Counts a request that got lost. `false` if too many did in a row.
+    fn count_lost(&mut self) -> bool {
+        self.lost += 1;
+        self.lost <= LOST
     }
 
     fn id(&self) -> TaskIdParams {
@@ -211,7 +238,7 @@ fn listen(application: &Arc<Application>, wait: &TaskWait) -> PendingCall {
     wait.link.call(request, Some(Box::new(Acknowledgement { application, id })))
 }
 
-/// Hears that the server reports changes of a task from now on.
+/// Notes that the server reports changes of a task from now on.
 struct Acknowledgement {
     application: Arc<Application>,
     id: String,

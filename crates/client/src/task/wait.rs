@@ -31,23 +31,27 @@ pub(crate) struct TaskWait {
 pub(crate) trait TaskWaiter: Send + Sync {
     /// Waits until a task has ended, answers its questions meanwhile, and gives the result of the
     /// call.
-    fn wait(self: Arc<Self>, wait: TaskWait) -> BoxFuture<'static, Result<RawJson>>;
+    fn wait(self: Arc<Self>, wait: TaskWait) -> BoxFuture<'static, WaitOutcome>;
+}
+
+/// How a wait ended.
+pub(crate) struct WaitOutcome {
+    /// The result of the call.
+    pub(crate) result: Result<RawJson>,
+    /// Whether the task may still run: the server did not say that it ended or is unknown.
+    pub(crate) may_run: bool,
 }
 
 /// Waits for the task of a call. If the caller goes away, or waiting fails while the task may still
 /// run, the task is cancelled.
 pub(crate) async fn wait_or_cancel(tasks: Arc<dyn TaskWaiter>, wait: TaskWait) -> Result<RawJson> {
     let running = RunningTask { link: wait.link.clone(), id: wait.task.task_id.clone() };
-    let outcome = tasks.wait(wait).await;
-    if outcome.as_ref().map_or_else(has_ended, |_| true) {
+    let WaitOutcome { result, may_run } = tasks.wait(wait).await;
+    // Nothing can be sent to a server that cannot be reached.
+    if !may_run || result.as_ref().is_err_and(Error::is_closed) {
         running.has_ended();
     }
-    outcome
-}
-
-/// Whether a failure says that the task has ended, or that the server cannot be reached.
-fn has_ended(error: &Error) -> bool {
-    error.is_refused() || error.is_cancelled() || error.is_closed()
+    result
 }
 
 /// Cancels the task when dropped.

@@ -127,7 +127,7 @@ impl Peer {
     }
 }
 
-/// These capabilities, with the extension that every client declares since 2026-07-28.
+/// These capabilities, with the extension that the client of [`builder`] declares on 2026-07-28.
 pub(crate) fn with_tasks(capabilities: &Value) -> Value {
     let mut capabilities = capabilities.clone();
     capabilities["extensions"] = json!({ "io.modelcontextprotocol/tasks": {} });
@@ -173,7 +173,7 @@ pub(crate) fn initialized(revision: &str) -> String {
 }
 
 pub(crate) fn builder() -> ClientBuilder {
-    Client::builder("tester", "0.1.0")
+    Client::builder("tester", "0.1.0").tasks()
 }
 
 /// A connected client and server of 2026-07-28.

@@ -123,6 +123,8 @@ pub struct ClientConnection {
     elicitations: Elicitations,
     /// A probe that timed out and may still be answered: a server can be slow to start.
     late_probe: Option<(i64, Revision)>,
+    /// The newest tool calls that are not awaited any more. A late answer to one may name a task.
+    late_tools: VecDeque<i64>,
     probes: usize,
     /// Calls that wait for a new session, because the server lost the last one or was restarted.
     postponed: Vec<InFlightCall>,
@@ -168,6 +170,7 @@ impl ClientConnection {
             rounds: HashMap::new(),
             asks: BTreeMap::new(),
             late_probe: None,
+            late_tools: VecDeque::new(),
             probes: 0,
             postponed: Vec::new(),
             is_restarting: false,
@@ -221,6 +224,9 @@ impl ClientConnection {
     pub fn cancel(&mut self, exchange: ExchangeId, reason: &str) {
         if let Some(id) = self.in_flight.remove(&exchange) {
             let sent = self.waiting.abandon(id);
+            if let Some(Purpose::Call(flight)) = &sent {
+                self.remember_late_tool(id, flight.request.method);
+            }
             // A task is cancelled by its id, which the answer will name (CANC-3).
             if !matches!(sent, Some(Purpose::Call(flight)) if flight.request.as_task) {
                 self.send_cancelled(exchange, id, reason);
@@ -339,6 +345,7 @@ impl ClientConnection {
                 Purpose::Subscribe(subscribe) => self.subscribe_expired(&subscribe),
                 Purpose::KeepAlive => self.keep_alive_expired(),
                 Purpose::Call(InFlightCall { exchange, request, .. }) => {
+                    self.remember_late_tool(id, request.method);
                     if !request.as_task {
                         self.send_cancelled(exchange, id, "no answer in time");
                     }

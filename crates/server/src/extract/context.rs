@@ -135,7 +135,11 @@ impl Context {
     }
 
     /// Sends the caller a notification of an extension, before the answer of this call. Nothing is
-    /// sent to a client that did not declare the extension.
+    /// sent to a client that did not declare the extension, and nothing from a task or from a handler
+    /// of notifications: those have no call that is still to be answered.
+    ///
+    /// `name` is one of the program, and never a text from a request: each name is kept until the
+    /// program ends.
     ///
     /// ```
     /// use bowline_server::{Context, Result};
@@ -150,23 +154,24 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// If the params are no JSON object, or an extension cannot have a notification of this name. A
-    /// client that has gone away is no error.
+    /// If the client declared the extension, and the params are no JSON object or an extension cannot
+    /// have a notification of this name. A client that has gone away is no error.
     pub async fn notify<T: Serialize + ?Sized>(
         &self,
         extension: &str,
         name: &str,
         params: &T,
     ) -> Result<()> {
+        if !self.capabilities().supports_extension(extension) {
+            return Ok(());
+        }
         let unfit = |reason: String| Error::rpc(code::INTERNAL_ERROR, reason);
         let params = Object::of(params)
             .map_err(|reason| unfit(format!("`{name}` has params that {reason}")))?;
         let method = CustomMethod::register(name, MessageKind::Notification)
             .map_err(|error| unfit(error.to_string()))?;
-        if self.capabilities().supports_extension(extension) {
-            let message = Box::new(ExtensionNotification { method, params });
-            _ = self.0.parts().outbox.say(Outgoing::Notification(message)).await;
-        }
+        let message = Box::new(ExtensionNotification { method, params });
+        _ = self.0.parts().outbox.say(Outgoing::Notification(message)).await;
         Ok(())
     }
 

@@ -36,6 +36,9 @@ pub struct CustomMethod(u16);
 impl CustomMethod {
     /// Registers a method, or finds the one that is registered under this name already.
     ///
+    /// A registered name is kept until the program ends. So names are those of the program, and never
+    /// come from messages of a peer.
+    ///
     /// Either side may send it, except that servers send no requests since 2026-07-28. Running it
     /// twice may differ from running it once, so clients do not repeat it by themselves.
     ///
@@ -46,15 +49,14 @@ impl CustomMethod {
     /// other kind under it, or 65,536 others.
     pub fn register(name: &str, kind: MessageKind) -> Result<Self, InvalidMethod> {
         check(name)?;
+        // A name that is known, which is the usual case, does not hold up readers.
+        let known = find(&ROWS.read().unwrap_or_else(PoisonError::into_inner), name, kind);
+        if let Some(found) = known {
+            return found;
+        }
         let mut rows = ROWS.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(row) = rows.iter().find(|row| row.name == name) {
-            return match row.method {
-                Method::Custom(method) if row.kind == kind => Ok(method),
-                _ => Err(InvalidMethod::new(
-                    name,
-                    "the program has registered it as a request and as a notification",
-                )),
-            };
+        if let Some(found) = find(&rows, name, kind) {
+            return found;
         }
         let place = u16::try_from(rows.len());
         let method = Self(place.map_err(|_| InvalidMethod::new(name, "there are too many"))?);
@@ -86,6 +88,22 @@ impl CustomMethod {
             MessageKind::Notification => row.extends(MethodDirection::Both),
         }
     }
+}
+
+/// The method that is registered under a name.
+fn find(
+    rows: &[&'static Row],
+    name: &str,
+    kind: MessageKind,
+) -> Option<Result<CustomMethod, InvalidMethod>> {
+    let row = rows.iter().find(|row| row.name == name)?;
+    Some(match row.method {
+        Method::Custom(method) if row.kind == kind => Ok(method),
+        _ => Err(InvalidMethod::new(
+            name,
+            "the program has registered it as a request and as a notification",
+        )),
+    })
 }
 
 impl fmt::Debug for CustomMethod {

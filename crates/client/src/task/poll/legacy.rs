@@ -37,7 +37,14 @@ impl TaskPoll<'_> {
         match self.ask_server(request).await {
             Ok(answer) => Ok(Some(answer.result)),
             Err(error) if self.may_ask_again(&error) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => {
+                // The error may be the outcome of the task, or concern this request alone. How the
+                // task is decides whether it has to be cancelled.
+                if error.is_refused() && !self.task().is_terminal() {
+                    _ = self.refresh().await;
+                }
+                Err(error)
+            }
         }
     }
 }

@@ -376,6 +376,103 @@ async fn a_server_that_forgot_the_task_ends_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_cannot_answer_now_is_asked_again_later() {
+    for (code, data, pause) in [
+        (429, json!({ "retryAfterMs": 7000 }), 7000),
+        (503, json!({ "retryAfterMs": 1 }), 2000),
+        (-32603, json!(null), 2000),
+    ] {
+        let (client, mut peer) = met(builder()).await;
+        let (call, request) = begin_call(&client, &mut peer).await;
+        let serve = async {
+            create(&mut peer, &request, "a").await;
+            let get = peer.request("tasks/get").await;
+            let error = json!({ "code": code, "message": "not now", "data": data });
+            peer.send_json(json!({ "jsonrpc": "2.0", "id": get.id, "error": error })).await;
+            let refused = Instant::now();
+            describe(&mut peer, "completed", json!({ "result": done("here") })).await;
+            refused.elapsed()
+        };
+        let (outcome, waited) = tokio::join!(call, serve);
+        assert_eq!(outcome.unwrap().text(), "here");
+        assert_eq!(waited, Duration::from_millis(pause), "{code}");
+        peer.gets_nothing().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_a_server_cannot_describe_is_cancelled() {
+    let (client, mut peer) = met(builder()).await;
+    let (call, request) = begin_call(&client, &mut peer).await;
+    let serve = async {
+        create(&mut peer, &request, "a").await;
+        for _ in 0..6 {
+            let get = peer.request("tasks/get").await;
+            peer.refuse(&get, -32603, "the store of tasks failed").await;
+        }
+        peer.request("tasks/cancel").await.params["taskId"].clone()
+    };
+    let (outcome, cancelled) = tokio::join!(call, serve);
+    assert_eq!((outcome.unwrap_err().rpc().unwrap().code, cancelled), (-32603, json!("a")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn times_without_end_are_no_mistake() {
+    let mut limits = bowline_proto::limits::Limits::default();
+    (limits.request_deadline, limits.longest_poll) = (Duration::MAX, Duration::MAX);
+    let (client, mut peer) = met(builder().limits(limits)).await;
+    let call = client.call("work", ()).deadline(Duration::MAX).into_future();
+    let serve = async {
+        let request = peer.request("tools/call").await;
+        create(&mut peer, &request, "a").await;
+        describe(&mut peer, "completed", json!({ "result": done("here") })).await;
+    };
+    assert_eq!(tokio::join!(call, serve).0.unwrap().text(), "here");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_is_a_task_only_if_a_tool_was_called() {
+    let extension = json!({ "io.modelcontextprotocol/tasks": {} });
+    let offers = json!({ "tools": {}, "resources": {}, "extensions": extension });
+    let (client, mut peer) = modern_with(builder(), &offers).await;
+    let mut read = client.read("test:a").into_future();
+    let request = tokio::select! {
+        _ = &mut read => panic!("it ended"),
+        request = peer.request("resources/read") => request,
+    };
+    drop(read);
+    peer.notification("notifications/cancelled").await;
+    peer.answer(&request, r#"{"resultType":"task","taskId":"a","task":{"taskId":"a"}}"#).await;
+    peer.gets_nothing().await;
+}
+
+// spec: EXT-4
+#[tokio::test(start_paused = true)]
+async fn tasks_are_off_unless_the_program_turns_them_on() {
+    let off = || Client::builder("tester", "0.1.0");
+    for (builder, is_on) in [(off(), false), (off().tasks(), true)] {
+        let (client, mut peer) = met(builder).await;
+        let (call, request) = begin_call(&client, &mut peer).await;
+        let declared = &request.params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+        let extensions = declared["extensions"].as_object();
+        assert_eq!(extensions.map_or(0, |extensions| extensions.len()), usize::from(is_on));
+        if is_on {
+            continue;
+        }
+        let serve = create_only(&mut peer, &request, "a");
+        let error = tokio::join!(call, serve).0.unwrap_err().to_string();
+        assert!(error.contains("`ClientBuilder::tasks` turns tasks on"), "{error}");
+        let (call, request) = begin_call(&client, &mut peer).await;
+        let required = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        let data = json!({ "requiredCapabilities": required });
+        let error = json!({ "code": -32021, "message": "only as a task", "data": data });
+        let refuse = peer.send_json(json!({ "jsonrpc": "2.0", "id": request.id, "error": error }));
+        let error = tokio::join!(call, refuse).0.unwrap_err().to_string();
+        assert!(error.ends_with("; turn tasks on with `ClientBuilder::tasks`"), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_without_the_extension_makes_no_tasks() {
     let (client, mut peer) = modern(builder()).await;
     let error = client.task("a").state().await.unwrap_err();

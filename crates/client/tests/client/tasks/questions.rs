@@ -139,11 +139,26 @@ async fn tasks_are_bounded_in_number_and_time() {
         start(&mut peer, "Who?").await;
     }
     let refused = ask(&mut peer, "elicitation/create", &wanted).await;
-    let expected = "this client keeps no more tasks; fetch the results of those it has";
+    let expected = "this client keeps no more tasks; cancel one, or wait until one has ended";
     assert_eq!(refused["error"]["message"], expected);
     tokio::time::sleep(Duration::from_secs(600)).await;
     assert_eq!(about(&mut peer, "tasks/get", "q1").await["error"]["code"], -32602);
     start(&mut peer, "Who?").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_has_ended_makes_room_for_a_new_one() {
+    let (_client, mut peer) = met(slow()).await;
+    for _ in 0..64 {
+        start(&mut peer, "Who?").await;
+    }
+    for id in ["q7", "q9"] {
+        about(&mut peer, "tasks/cancel", id).await;
+    }
+    assert_eq!(start(&mut peer, "Who?").await, "q65");
+    assert_eq!(about(&mut peer, "tasks/get", "q7").await["error"]["code"], -32602);
+    assert_eq!(about(&mut peer, "tasks/get", "q9").await["result"]["status"], "cancelled");
+    assert_eq!(about(&mut peer, "tasks/get", "q1").await["result"]["status"], "working");
 }
 
 #[tokio::test(start_paused = true)]

@@ -80,7 +80,9 @@ impl ClientConnection {
     /// sent meanwhile is abandoned then.
     fn late(&mut self, id: &RequestId, outcome: &Result<RawJson, ErrorObject>, now: Instant) {
         let Ok(result) = outcome else { return };
-        self.cancel_late_task(result);
+        if self.was_late_tool(id) {
+            self.cancel_late_task(result);
+        }
         let Some((probe, asked)) = self.late_probe else { return };
         if self.profile.is_some() || id.as_integer() != Some(probe) {
             return;
@@ -160,7 +162,13 @@ impl ClientConnection {
     ) -> Result<Option<(SuccessKind, CacheHint)>, String> {
         let cut = || Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes()));
         let members = members.map_or_else(cut, Ok).map_err(|error| error.to_string())?;
-        match modern::kind(&members, self.may_become_task(&flight.request))? {
+        let explain = |problem: String| match members.string("resultType") {
+            Ok(Some(kind)) if &*kind == "task" && flight.request.method == Method::ToolsCall => {
+                format!("{problem}; `ClientBuilder::tasks` turns tasks on")
+            }
+            _ => problem,
+        };
+        match modern::kind(&members, self.may_become_task(&flight.request)).map_err(explain)? {
             kind @ SuccessKind::Task => Ok(Some((kind, CacheHint::default()))),
             kind @ SuccessKind::Complete => {
                 // Most results have no hints, and are then not parsed.

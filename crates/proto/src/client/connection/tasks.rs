@@ -6,6 +6,7 @@
 use std::time::Instant;
 
 use bowline_types::ext::tasks::{self, TaskIdParams};
+use bowline_types::id::RequestId;
 use bowline_types::input::InputRequired;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
@@ -55,6 +56,22 @@ impl ClientConnection {
         if let Ok(TaskIdParams { task_id, .. }) = params.parse_all() {
             self.events.push_back(ClientEvent::TaskChanged(task_id));
         }
+    }
+
+    /// Remembers a call that is not awaited any more, if its answer may name a task: only calls of
+    /// tools become tasks.
+    pub(super) fn remember_late_tool(&mut self, id: i64, method: Method) {
+        if method == Method::ToolsCall {
+            self.late_tools.push_back(id);
+            if self.late_tools.len() > self.config.limits().abandoned {
+                self.late_tools.pop_front();
+            }
+        }
+    }
+
+    /// Whether a late answer belongs to a tool call.
+    pub(super) fn was_late_tool(&self, id: &RequestId) -> bool {
+        id.as_integer().is_some_and(|id| self.late_tools.contains(&id))
     }
 
     /// Cancels the task that a late answer names, since its caller went away before it knew the id.
