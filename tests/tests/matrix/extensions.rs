@@ -142,8 +142,7 @@ async fn mistakes_of_a_client_are_found_when_it_connects() {
 #[test]
 fn the_manual_lists_the_extensions_that_come_with_the_library() {
     let chapter = include_str!("../../../crates/bowline/src/manual/_27_extensions.md");
-    for name in
-        ["tasks", "skills", "oauth-client-credentials", "enterprise-managed-authorization"]
+    for name in ["tasks", "skills", "oauth-client-credentials", "enterprise-managed-authorization"]
     {
         let identifier = format!("`io.modelcontextprotocol/{name}`");
         assert!(chapter.contains(&identifier), "{identifier}");
