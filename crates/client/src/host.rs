@@ -17,7 +17,6 @@ use bowline_transport::connect::{Host, Link, WeakLink};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
-use bowline_types::ext::tasks;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
@@ -70,16 +69,10 @@ impl Handlers {
             }
         };
         match self.tasks {
-            true => declare_tasks(capabilities),
+            true => question_tasks::declare_waiting(capabilities),
             false => capabilities,
         }
     }
-}
-
-/// Declares that the client waits for tasks (2026-07-28).
-pub(crate) fn declare_tasks(capabilities: ClientCapabilities) -> ClientCapabilities {
-    // The identifier has the form that is demanded.
-    capabilities.with_extension(tasks::IDENTIFIER, Object::default()).unwrap_or_default()
 }
 
 /// The handlers of the application, for one connection.

@@ -15,10 +15,10 @@ use bowline_proto::sync::{Panicked, catch_poll, lock};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::error::ErrorObject;
-use bowline_types::ext::tasks::TaskStatus;
+use bowline_types::ext::tasks::{IDENTIFIER, TaskStatus};
 use bowline_types::id::Cursor;
 use bowline_types::input::InputRequest;
-use bowline_types::json::RawJson;
+use bowline_types::json::{Object, RawJson};
 use bowline_types::legacy::task::{
     CoreTask, CreateTaskResult, ListTasksResult, RelatedTask, TaskMetadata, TasksCapability,
 };
@@ -55,6 +55,12 @@ pub(crate) fn declare(mut capabilities: ClientCapabilities) -> ClientCapabilitie
         capabilities.tasks = Some(tasks);
     }
     capabilities
+}
+
+/// Declares that the client waits for tasks (2026-07-28).
+pub(crate) fn declare_waiting(capabilities: ClientCapabilities) -> ClientCapabilities {
+    // The identifier has the form that is demanded.
+    capabilities.with_extension(IDENTIFIER, Object::default()).unwrap_or_default()
 }
 
 /// Takes the request for a task out of a question.

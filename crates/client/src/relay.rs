@@ -200,7 +200,8 @@ impl Relay {
         if let Some(level) = parts.log_level {
             self.want_level(level).await;
         }
-        call.on_behalf(Caller::of(parts, &self.client.application)).await
+        let does = (self.passes_on(), self.client.application.waits_for_tasks());
+        call.on_behalf(Caller::of(parts, does, self.callers())).await
     }
 
     /// Whether questions and log messages go to callers.

@@ -26,7 +26,7 @@ use bowline_types::revision::Revision;
 use tokio::sync::oneshot;
 
 use super::sessions::CallerSessions;
-use crate::host::{Application, declare_tasks};
+use crate::question_tasks::declare_waiting;
 
 /// The caller on whose behalf a relay makes a call.
 #[derive(Debug)]
@@ -48,10 +48,13 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// The caller that made a request.
-    pub(super) fn of(parts: &Parts, relay: &Application) -> Arc<Self> {
-        let (passes_on, callers) = (relay.passes_on(), relay.callers());
+    pub(super) fn of(
+        parts: &Parts,
+        (passes_on, waits_for_tasks): (bool, bool),
+        callers: &Arc<CallerSessions>,
+    ) -> Arc<Self> {
         Arc::new(Self {
-            waits_for_tasks: relay.waits_for_tasks(),
+            waits_for_tasks,
             client: parts.client.clone(),
             revision: parts.revision,
             outbox: parts.outbox.clone(),
@@ -85,7 +88,7 @@ impl Caller {
         };
         let mut capabilities = passed_on(&self.client.capabilities);
         if self.waits_for_tasks {
-            capabilities = declare_tasks(capabilities);
+            capabilities = declare_waiting(capabilities);
         }
         let mut caller = OnBehalf::new(capabilities, asker);
         let upstream = link.profile().revision;
