@@ -1,7 +1,7 @@
 //! The servers that a configuration file names: files of the common hosts, and our own.
 //!
 //! [`ConfigFile::read`] reads a file in the [`Dialect`] of its host. Reading never starts a program
-//! and never looks at the environment. ConfigVariables such as `${HOME}` stay as they are in the file
+//! and never looks at the environment. Variables such as `${HOME}` stay as they are in the file
 //! until [`ServerEntry::resolve`], which expands the ones that the host itself would expand.
 //!
 //! ```

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::dialect::Dialect;
 use super::template::Template;
 
-/// A server that a configuration file names. ConfigVariables are not expanded yet; see
+/// A server that a configuration file names. Variables are not expanded yet; see
 /// [`resolve`](ServerEntry::resolve).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -58,7 +58,7 @@ pub struct CommandEntry {
     pub command: Template,
     /// Its arguments.
     pub args: Vec<Template>,
-    /// ConfigVariables that are set in its environment.
+    /// Variables that are set in its environment.
     pub env: BTreeMap<String, Template>,
     /// Names of variables that it gets from our environment.
     pub pass_env: Vec<String>,

@@ -27,7 +27,7 @@ pub struct CommandLaunch {
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// ConfigVariables that are set in its environment.
+    /// Variables that are set in its environment.
     pub env: BTreeMap<String, String>,
     /// The folder that it starts in.
     pub cwd: Option<PathBuf>,

@@ -24,7 +24,7 @@ impl ConfigVariables {
         Self::default()
     }
 
-    /// The environment of this process. ConfigVariables whose value is no text are left out.
+    /// The environment of this process. Variables whose value is no text are left out.
     pub fn of_process() -> Self {
         let texts = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
