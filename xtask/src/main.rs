@@ -3,9 +3,9 @@
 //! In reading order: [`mod@test`] runs everything that must pass, [`quick`] the part of it that a
 //! change needs; [`tidy`] checks what the compiler cannot; [`ledger`] counts which requirements of
 //! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
-//! [`mutants`] finds code that no test checks; [`demo`] shows the library at work; [`release`]
-//! checks what a release needs. [`tree`], [`tokens`] and [`markdown`] read the repository for the
-//! checks.
+//! [`mutants`] finds code that no test checks; [`demo`] shows the library at work, [`picture`] draws
+//! the binary at work; [`release`] checks what a release needs. [`tree`], [`tokens`] and
+//! [`markdown`] read the repository for the checks.
 
 // This is a program: its output is what the user asked for.
 #![allow(clippy::print_stdout)]
@@ -18,6 +18,7 @@ mod finding;
 mod ledger;
 mod markdown;
 mod mutants;
+mod picture;
 mod quick;
 mod release;
 mod test;
@@ -47,15 +48,16 @@ Tasks of this repository.
                               is exceeded by more than 10 %
       --write                 write today's figures there
   cargo xtask bench           measure Bowline beside rmcp and beside a minimal server
-  cargo xtask beside          measure the binary beside the programs that people use for its jobs
       --quick                 one short round, to see that it works
       --help                  list all options: cases, rounds, peers, scaling
+  cargo xtask beside          measure the binary beside the programs that people use for its jobs
   cargo xtask mutants AREA…   change the code of an area, such as proto/src/codec, one small piece at a
                               time, and print the changes that no test notices; see docs/testing.md
       --sample N --seed S     try only N of them, drawn at random; 1 is the usual seed
       --missed                try only those that the last run missed
       --list                  only print them
   cargo xtask demo            build the echo server and let the tour example call it
+  cargo xtask picture         draw the README's picture of a terminal anew (docs/picture.svg)
   cargo xtask release-check   licences, advisories and semantic versioning, before a release
 ";
 
@@ -83,6 +85,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["bench", options @ ..] => bench::run(options)?,
         ["beside", options @ ..] => bench::beside(options)?,
         ["demo"] => demo::run()?,
+        ["picture"] => picture::run()?,
         ["release-check"] => release::run()?,
         _ => bail!("`{}` is no task; see `cargo xtask help`", arguments.join(" ")),
     }
