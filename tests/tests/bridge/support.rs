@@ -60,7 +60,8 @@ impl Cell {
         let mut limits = Limits::default();
         // For all callers together.
         limits.questions_per_minute = 10_000;
-        let builder = Client::builder("bridge", "1.0.0").passing_on(declared).limits(limits);
+        let builder =
+            Client::builder("bridge", "1.0.0").tasks().passing_on(declared).limits(limits);
         let builder = builder.revisions([self.upstream]);
         let client = match self.http.1 {
             false => {
