@@ -123,7 +123,6 @@ fn code(error: &Error) -> Exit {
 
 fn hint(error: &Error) -> Option<&'static str> {
     match code(error) {
-        Exit::Unauthorized => Some("`--header 'Authorization: Bearer TOKEN'` sends a token"),
         Exit::Timeout => Some("`--timeout SECONDS` waits longer"),
         Exit::Unauthorized => Some("`-H 'Authorization: Bearer TOKEN'` sends a token"),
         Exit::Unreachable if error.is_closed() => Some("`--verbose` shows what the server writes"),

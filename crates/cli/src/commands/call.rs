@@ -77,6 +77,7 @@ impl Args {
         let bar = bar.clone();
         let builder = client()
             .limits(limits)
+            .tasks()
             .on_ask(move |question| questions::answer(question, bar.clone()))
             .allow_urls();
         match self.sampling.clone() {
