@@ -86,7 +86,7 @@ async fn start_as(
     revision: Revision,
     describe: impl FnOnce(ClientBuilder) -> ClientBuilder,
 ) -> Client {
-    let builder = describe(Client::builder("examples", "1.0.0")).revisions([revision]);
+    let builder = describe(Client::builder("examples", "1.0.0").tasks()).revisions([revision]);
     builder.connect(command).await.unwrap()
 }
 

@@ -30,8 +30,10 @@ async fn main() -> Outcome {
 
 /// Connects and plays a scenario.
 async fn run(url: &str, scenario: &str, revision: Revision) -> Outcome {
-    let client =
-        Client::http(url).revisions([revision]).on_ask(|question| async move { answer(&question) });
+    let client = Client::http(url)
+        .tasks()
+        .revisions([revision])
+        .on_ask(|question| async move { answer(&question) });
     let client = match scenario.starts_with("auth/") {
         true => login::authorized(client, scenario)?,
         false => client,
