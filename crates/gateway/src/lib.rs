@@ -32,5 +32,5 @@ pub use self::dial::{Dial, DialError, builder as client_builder};
 pub use self::lanes::Lanes;
 pub use self::limits::GatewayLimits;
 pub use self::refusal::UpstreamFailure;
-pub use self::service::{Gateway, Reloaded};
+pub use self::service::{FileStamp, Gateway, Reloaded};
 pub use self::supervise::MetServer;

@@ -117,20 +117,20 @@ impl Gateway {
         Ok(reloaded)
     }
 
-    /// Loads the file whenever it changes, and reports each load. Never ends by itself.
+    /// Loads the file whenever it changes, and reports each load. Never ends by itself. `seen` is the
+    /// state of the file before it was loaded first: a change right after that load counts too.
     ///
     /// The file is looked at once in [`GatewayLimits::reload`], because editors replace files, and a
     /// watcher of the old one would see nothing.
     pub async fn follow(
         &self,
-        path: &Path,
+        (path, mut seen): (&Path, FileStamp),
         read: impl Fn(&Path) -> Result<ConfigFile, ConfigError>,
         report: impl Fn(Result<Reloaded, ConfigError>),
     ) {
-        let mut seen = stamp(path);
         loop {
             tokio::time::sleep(self.0.limits.reload).await;
-            let now = stamp(path);
+            let now = FileStamp::of(path);
             if now != seen {
                 seen = now;
                 report(read(path).and_then(|file| self.reload(&file)));
@@ -198,10 +198,16 @@ async fn report_lists(request: &Request, wished: &SubscriptionFilter) {
     }
 }
 
-/// What changes with a file: its time, and its length for changes within one tick of the clock.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+/// The state of a file: its time, and its length for changes within one tick of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStamp(Option<(SystemTime, u64)>);
+
+impl FileStamp {
+    /// The state that the file has now. Take it before the file is read.
+    pub fn of(path: &Path) -> Self {
+        let stamp = |metadata: std::fs::Metadata| Some((metadata.modified().ok()?, metadata.len()));
+        Self(std::fs::metadata(path).ok().and_then(stamp))
+    }
 }
 
 impl Service<Request> for Gateway {

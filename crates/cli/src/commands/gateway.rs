@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
-use bowline_gateway::{Gateway, GatewayLimits, Reloaded, bridge};
+use bowline_gateway::{FileStamp, Gateway, GatewayLimits, Reloaded, bridge};
 
 use crate::exit::{Exit, Failure};
 use crate::print;
@@ -52,6 +52,7 @@ const USUAL: &[&str] = &["bowline.json", ".mcp.json"];
 impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
         let path = self.path()?;
+        let seen = FileStamp::of(&path);
         let file = load(&path).map_err(|error| unusable(&error))?;
         let variables = ConfigVariables::of_process().with_workspace(folder(&path));
         let gateway = Gateway::new(&file, variables, GatewayLimits::default());
@@ -70,7 +71,7 @@ impl Args {
         };
         let outcome = tokio::select! {
             outcome = serving => outcome,
-            () = gateway.follow(&path, load, report) => Ok(()),
+            () = gateway.follow((&path, seen), load, report) => Ok(()),
         };
         gateway.close().await;
         outcome.map(|()| Exit::Done)
