@@ -188,13 +188,13 @@ impl Target {
             builder = builder.revisions(self.revisions);
         }
         let client = match self.place {
-            Place::Command(command) => builder.connect(command).await,
+            // Boxed: what a connection needs until it stands is many times what a command needs.
+            Place::Command(command) => Box::pin(builder.connect(command)).await,
             Place::Url(url) => {
-                let headers = self.headers.iter();
-                headers
-                    .fold(builder.http(url), |builder, (name, value)| builder.header(name, value))
-                    .connect()
-                    .await
+                let with = |builder: ClientBuilder<_>, (name, value): &(String, String)| {
+                    builder.header(name, value)
+                };
+                Box::pin(self.headers.iter().fold(builder.http(url), with).connect()).await
             }
         };
         Ok(client?)

@@ -129,8 +129,7 @@ fn clients_of_each_era_share_a_command_behind_serve() {
 /// The list of tools that our client gets, as JSON.
 fn tools(revision: Option<&str>, target: &[&str]) -> Value {
     let mut run = Command::new(BOWLINE);
-    run.args(["list", "--json"])
-        .args(revision.map(|it| ["--revision", it]).iter().flatten());
+    run.args(["list", "--json"]).args(revision.map(|it| ["--revision", it]).iter().flatten());
     let output = run.args(target).stdin(Stdio::null()).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{revision:?} {target:?}: {stderr}");

@@ -32,7 +32,7 @@ pub(super) async fn listens(probe: &mut Probe) {
 
 pub(super) async fn tasks(probe: &mut Probe) {
     let extensions = probe.watch.past().server_capabilities.get("extensions");
-    if !extensions.is_some_and(|it| it.get(TASKS).is_some()) {
+    if extensions.is_none_or(|it| it.get(TASKS).is_none()) {
         return;
     }
     let capabilities = json!({"extensions": {TASKS: {}}});

@@ -455,7 +455,7 @@ async fn tasks_are_off_unless_the_program_turns_them_on() {
         let (call, request) = begin_call(&client, &mut peer).await;
         let declared = &request.params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
         let extensions = declared["extensions"].as_object();
-        assert_eq!(extensions.map_or(0, |extensions| extensions.len()), usize::from(is_on));
+        assert_eq!(extensions.map_or(0, serde_json::Map::len), usize::from(is_on));
         if is_on {
             continue;
         }
