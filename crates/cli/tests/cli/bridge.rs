@@ -168,7 +168,7 @@ fn a_gateway_takes_over_changes_of_its_file_and_keeps_the_old_one_if_the_new_is_
     assert_eq!(next(), "the configuration changed: started other\n");
     let called = run(&["call", &serving.url, "other__echo", "message=hi"]);
     assert_eq!(called.stdout, "hi\n", "{}", called.stderr);
-    write_config(folder.path(), r#""one": { "comand": "x" }"#);
+    write_config(folder.path(), r#""one": { "program": "x" }"#);
     let note = next();
     assert!(
         note.starts_with("the old configuration stays: bowline.json: $.mcpServers.one: "),
