@@ -110,7 +110,10 @@ enum ServiceCall {
     /// The `server/discover` call that answers `initialize`.
     Handshake(RequestId),
     /// The subscription that the connection holds on behalf of a legacy session.
-    Standalone,
+    Standalone {
+        /// The rate limit of log messages that belong to no call.
+        logs: Pace,
+    },
     /// A notification of a legacy session that is passed to the service.
     Notice,
     /// A notification of an extension, which runs like a call and is not answered.
@@ -225,7 +228,7 @@ impl ServerConnection {
             Some(ServiceCall::Handshake(id)) => self.answer_handshake(number, &id, response),
             Some(ServiceCall::Notice) => self.noticed(number),
             Some(ServiceCall::Notification(state)) => self.call_ended(number, state),
-            Some(ServiceCall::Standalone) | None => {}
+            Some(ServiceCall::Standalone { .. }) | None => {}
         }
     }
 
@@ -253,14 +256,13 @@ impl ServerConnection {
             (Some(ServiceCall::OfClient { .. }), Outgoing::Notification(message)) => {
                 Some(message.frame())
             }
-            (Some(ServiceCall::Standalone), Outgoing::Change(change)) => {
+            (Some(ServiceCall::Standalone { .. }), Outgoing::Change(change)) => {
                 let wanted = self.session.as_ref().is_some_and(|session| session.wants(&change));
                 let (method, params) = described(&change);
                 wanted.then(|| splice::notification(method, &params))
             }
-            (Some(ServiceCall::Standalone), Outgoing::Log(message)) => {
-                let limits = self.config.limits();
-                self.session.as_mut().and_then(|session| session.log(&message, limits, now))
+            (Some(ServiceCall::Standalone { logs }), Outgoing::Log(message)) => {
+                self.session.as_ref().and_then(|session| session.log(&message, logs, now))
             }
             _ => None,
         };
@@ -405,7 +407,7 @@ impl ServerConnection {
         let ends = |call: &ServiceCall| match call {
             ServiceCall::OfClient { state, .. } => *state != State::Listening,
             ServiceCall::Handshake(_) | ServiceCall::Notice | ServiceCall::Notification(_) => true,
-            ServiceCall::Standalone => false,
+            ServiceCall::Standalone { .. } => false,
         };
         self.calls.iter().any(|(_, call)| ends(call))
     }

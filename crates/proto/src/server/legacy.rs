@@ -57,8 +57,6 @@ pub(super) struct LegacySession {
     /// The capabilities that the server declared. Set when the handshake is answered.
     pub(super) capabilities: ServerCapabilities,
     log_level: LoggingLevel,
-    /// The rate limit of log messages that belong to no call, made with the first of them.
-    logs: Option<Pace>,
     /// The roots of the client changed again while the service handled the last change.
     pub(super) roots_changed_again: bool,
     pub(super) is_initialized: bool,
@@ -102,7 +100,6 @@ impl LegacySession {
             }),
             capabilities: ServerCapabilities::default(),
             log_level: config.log_level(),
-            logs: None,
             roots_changed_again: false,
             is_initialized: false,
             subscribed: SubscribedResources::default(),
@@ -129,7 +126,6 @@ impl LegacySession {
             }),
             capabilities: snapshot.server_capabilities,
             log_level: snapshot.log_level,
-            logs: None,
             roots_changed_again: false,
             is_initialized: false,
             subscribed,
@@ -204,13 +200,12 @@ impl LegacySession {
     /// A log message that belongs to no call, if the session wants its level and the rate limit
     /// allows it.
     pub(super) fn log(
-        &mut self,
+        &self,
         message: &LogMessageParams,
-        limits: &Limits,
+        pace: &mut Pace,
         now: Instant,
     ) -> Option<Bytes> {
         let level = self.log_level()?;
-        let pace = self.logs.get_or_insert_with(|| Pace::per_minute(limits.logs_per_minute));
         let wanted = level <= message.level && pace.admits(1, now);
         wanted.then(|| splice::notification(Method::Message, &splice::json(message)))
     }

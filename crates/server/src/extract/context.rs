@@ -154,20 +154,21 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// If the client declared the extension, and the params are no JSON object or an extension cannot
-    /// have a notification of this name. A client that has gone away is no error.
+    /// If the params are no JSON object, or if an extension cannot have a notification of this name
+    /// and the client declared the extension. A client that has gone away is no error.
     pub async fn notify<T: Serialize + ?Sized>(
         &self,
         extension: &str,
         name: &str,
         params: &T,
     ) -> Result<()> {
+        let unfit = |reason: String| Error::rpc(code::INTERNAL_ERROR, reason);
+        // Wrong params are a defect of the program, and show with every client.
+        let params = Object::of(params)
+            .map_err(|reason| unfit(format!("`{name}` has params that {reason}")))?;
         if !self.capabilities().supports_extension(extension) {
             return Ok(());
         }
-        let unfit = |reason: String| Error::rpc(code::INTERNAL_ERROR, reason);
-        let params = Object::of(params)
-            .map_err(|reason| unfit(format!("`{name}` has params that {reason}")))?;
         let method = CustomMethod::register(name, MessageKind::Notification)
             .map_err(|error| unfit(error.to_string()))?;
         let message = Box::new(ExtensionNotification { method, params });

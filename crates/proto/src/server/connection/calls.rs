@@ -113,7 +113,7 @@ impl ServerConnection {
                 }
                 session
             }
-            (Some(ServiceCall::Notice | ServiceCall::Standalone), Some(session)) => session,
+            (Some(ServiceCall::Notice | ServiceCall::Standalone { .. }), Some(session)) => session,
             _ => return refused(question, QuestionError::NoBackChannel),
         };
         if self.has_input_ended {
@@ -144,7 +144,7 @@ impl ServerConnection {
     /// The stream that the messages of a call go to.
     pub(super) fn route(&self, number: ExchangeId) -> Route {
         match self.calls.get(number) {
-            Some(ServiceCall::Standalone) => Route::Standalone,
+            Some(ServiceCall::Standalone { .. }) => Route::Standalone,
             _ => Route::Exchange(number),
         }
     }

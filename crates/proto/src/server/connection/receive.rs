@@ -23,6 +23,7 @@ use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
 };
 use crate::members::Members;
+use crate::pace::Pace;
 use crate::request::{Access, EveryResource, ExchangeId, Handshake, Success};
 use crate::transmit::Route;
 use crate::wire::splice::NoId;
@@ -220,7 +221,8 @@ impl ServerConnection {
     pub(super) fn initialized(&mut self) {
         let Some(session) = &mut self.session else { return };
         session.is_initialized = true;
-        let standing = self.calls.iter().any(|(_, call)| matches!(call, ServiceCall::Standalone));
+        let standing =
+            self.calls.iter().any(|(_, call)| matches!(call, ServiceCall::Standalone { .. }));
         if standing {
             return;
         }
@@ -235,7 +237,8 @@ impl ServerConnection {
         let mut attached = Attached { access: Access::everything(), ..Attached::default() };
         attached.extensions.insert(EveryResource);
         let (_, request) = Exchange::open(number, listen, self.origin(attached));
-        self.calls.insert(number, ServiceCall::Standalone);
+        let logs = Pace::per_minute(self.config.limits().logs_per_minute);
+        self.calls.insert(number, ServiceCall::Standalone { logs });
         self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
 
