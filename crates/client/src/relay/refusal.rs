@@ -40,7 +40,7 @@ fn is_known(error: &ErrorObject, revision: Revision) -> bool {
         // The request stated the caller's capabilities.
         code::MISSING_CLIENT_CAPABILITY => revision.has_input_requests(),
         code::URL_ELICITATION_REQUIRED => revision.has_elicitation_ids(),
-        other => !(-32099..=-32020).contains(&other),
+        other => !code::RESERVED.contains(&other),
     }
 }
 
