@@ -1,6 +1,6 @@
 //! What a session has shown so far: requests, answers, capabilities, lists, subscriptions.
 //!
-//! Observers ask it and never change it. [`Past::note`] takes each message after all observers have
+//! Observers ask it and never change it. `Past::note` takes each message after all observers have
 //! judged it.
 
 mod notes;
