@@ -26,8 +26,8 @@ struct Hits {
 
 async fn run(Params(query): Params<Query>, context: Context) -> Result<Json<Hits>> {
     context.notify(SEARCH, FOUND, &json!({ "title": query.text })).await?;
-    context.notify("com.example/other", "notifications/other", &()).await.unwrap_err();
-    context.notify("com.example/other", "notifications/other", &json!({})).await?;
+    context.notify("com.example/other", "notifications/other", &["no object"]).await.unwrap_err();
+    context.notify("com.example/other", "notifications/other", &()).await?;
     Ok(Json(Hits { titles: vec![query.text] }))
 }
 
