@@ -71,7 +71,11 @@ fn no_crate_defines_an_error_code_in_the_reserved_range() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     let mut files = Vec::new();
     for entry in fs::read_dir(root).unwrap() {
-        sources(&entry.unwrap().path().join("src"), &mut files);
+        let folder = entry.unwrap().path();
+        // It judges the codes of other servers by their numbers, and answers nothing itself.
+        if !folder.ends_with("check") {
+            sources(&folder.join("src"), &mut files);
+        }
     }
     let mut found = Vec::new();
     for path in files {
