@@ -225,6 +225,24 @@ impl Error {
         }
     }
 
+    /// Whether the server may have run the call. `false` only if it certainly did not: the call was not
+    /// sent, or the server did not take it. A status of the 500s may come from a proxy whose server
+    /// ran the call, except for 503.
+    pub(crate) fn may_have_run(&self) -> bool {
+        match &self.0.kind {
+            Kind::Closed { sent, .. } => *sent,
+            Kind::Call(CallError::NotOffered { .. }) | Kind::Input(_) | Kind::Denied(_) => false,
+            Kind::Call(CallError::Failed { kind, .. }) => match kind {
+                FailureKind::NotSent | FailureKind::SessionLost | FailureKind::Unauthorized => {
+                    false
+                }
+                FailureKind::Refused(status) => *status >= 500 && *status != 503,
+                FailureKind::Lost => true,
+            },
+            _ => true,
+        }
+    }
+
     /// The HTTP status with which the server refused the call, unless it sent a JSON-RPC error.
     pub fn http_status(&self) -> Option<u16> {
         match self.0.kind {

@@ -198,7 +198,7 @@ pub use crate::group::{FromMember, Group, InvalidMember, Listing};
 #[cfg(feature = "http")]
 pub use crate::http::{ClientAuthorization, HttpServer, ProtectedServer};
 pub use crate::list::List;
-pub use crate::relay::Relay;
+pub use crate::relay::{Relay, RelayFailure};
 pub use crate::resources::Contents;
 pub use crate::sample::{Review, SamplingAnswer, SamplingRequest};
 pub use crate::server_extension::ServerExtension;

@@ -20,6 +20,7 @@ use bowline_types::cache::CacheHint;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::completion::Complete;
 use bowline_types::discover::DiscoverResult;
+use bowline_types::implementation::Implementation;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::prompt::{GetPrompt, ListPrompts};
@@ -33,6 +34,7 @@ use tower_service::Service;
 
 pub(crate) use self::caller::Caller;
 use self::listen::ListeningSessions;
+pub use self::refusal::RelayFailure;
 use self::refusal::{not_offered, read};
 pub(crate) use self::sessions::CallerSessions;
 use crate::call::{self, ClientCall};
@@ -64,6 +66,12 @@ impl Relay {
         self.callers().serve_one();
         self
     }
+
+    /// Calls a function whenever the upstream server asks a question of a caller, before the question
+    /// is passed on or refused. Only one function can be set for a client.
+    pub fn on_question(&self, hook: impl Fn() + Send + Sync + 'static) {
+        self.callers().on_question(hook);
+    }
 }
 
 impl IntoUpstream for Client {
@@ -76,19 +84,23 @@ impl IntoUpstream for Client {
 }
 
 impl Upstream for Relay {
-    /// The capabilities of the upstream server, without what is not passed on: tasks, extensions,
-    /// which are unknown here, and log messages unless the client passes them on.
+    /// The capabilities of the upstream server, without what is not passed on: tasks, extensions other
+    /// than views, which are unknown here, and log messages unless the client passes them on.
     fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = self.client.capabilities().clone();
         capabilities.logging = capabilities.logging.filter(|_| self.passes_on());
         capabilities.tasks = None;
         capabilities.experimental.clear();
-        capabilities.extensions = Default::default();
+        capabilities.extensions = caller::views_of(&capabilities.extensions);
         capabilities
     }
 
     fn instructions(&self) -> Option<String> {
         self.client.instructions().map(str::to_owned)
+    }
+
+    fn info(&self) -> Option<Implementation> {
+        self.client.server_info().cloned()
     }
 }
 
@@ -120,6 +132,7 @@ impl Relay {
             Method::CompletionComplete => self.pass::<Complete>(request).await,
             Method::SubscriptionsListen => self.listen(request).await,
             Method::ResourcesSubscribe => self.follow(request).await,
+            Method::ResourcesUnsubscribe => self.unfollow(&request),
             Method::ServerDiscover => self.discover(request.parts.revision),
             Method::RootsListChanged => {
                 self.tell_of_roots();
@@ -145,9 +158,15 @@ impl Relay {
         }
     }
 
-    /// Passes on the list of tools, and remembers the tools for later calls.
+    /// Passes on the list of tools, and remembers the tools for later calls. A caller that shows no
+    /// views does not get the tools that only views call: a server with a handshake hears once for all
+    /// callers that there are views.
     async fn list_tools(&self, request: Request) -> Response {
-        let note = |result: &mut ListToolsResult| self.client.application.note(&mut result.tools);
+        let shows_views = request.parts.shows_views();
+        let note = |result: &mut ListToolsResult| {
+            self.client.application.note(&mut result.tools);
+            result.tools.retain(|tool| shows_views || tool.is_for_model());
+        };
         self.pass_changed::<ListTools>(request, note).await
     }
 

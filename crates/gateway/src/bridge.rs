@@ -6,8 +6,8 @@ use bowline_server::Server;
 use bowline_server::layer::{self, Next};
 use bowline_types::implementation::Implementation;
 
-/// A server that passes every request to an upstream, under the name that the upstream's server
-/// gives itself. It speaks every revision, and serves stdio and HTTP as any server does.
+/// A server that passes every request to an upstream, under a name of its own, or without one under
+/// the name that the upstream's server gives itself. It speaks every revision, and serves stdio and HTTP as any server does.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -20,12 +20,13 @@ use bowline_types::implementation::Implementation;
 /// let launch = Launch::Http(HttpLaunch::new("https://mcp.example.com/mcp"));
 /// let lanes = Lanes::new("example", Arc::new(launch), GatewayLimits::default());
 /// let lanes = lanes.described_by_server();
-/// let met = lanes.start().await?;
-/// bridge(lanes, met.info).serve(Stdio::take()?).await?;
+/// lanes.start().await?;
+/// bridge(lanes, None).serve(Stdio::take()?).await?;
 /// # Ok(())
 /// # }
 /// ```
 pub fn bridge(upstream: impl Upstream, info: Option<Implementation>) -> Server {
+    let info = info.or_else(|| upstream.info());
     let info = info.unwrap_or_else(|| Implementation::new("bowline", env!("CARGO_PKG_VERSION")));
     let mut server = Server::new(info.name, info.version);
     if let Some(title) = info.title {

@@ -79,6 +79,9 @@ impl HttpLaunch {
 pub fn builder(declared: ClientCapabilities, limits: &GatewayLimits) -> ClientBuilder {
     let mut bounds = Limits::default();
     (bounds.request_timeout, bounds.request_deadline) = (limits.call, limits.call);
+    // The usual limits are for the user of one client.
+    bounds.questions_per_minute = limits.questions_per_minute;
+    bounds.questions = limits.open_questions;
     Client::builder("bowline", env!("CARGO_PKG_VERSION"))
         .tasks()
         .limits(bounds)

@@ -6,9 +6,13 @@ use std::sync::Arc;
 use bowline_server::{Server, Service};
 use bowline_types::namespace::Namespace;
 
-use crate::config::{ConfigError, ConfigFile, ConfigVariables, Launch, ServerEntry};
+use crate::asking::Asking;
+use crate::config::{ConfigError, ConfigFile, Launch, ServerEntry};
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
+use crate::memory::AskingServers;
+use crate::named::Named;
+use crate::options::GatewayOptions;
 use crate::park::{Parking, ParkingLot};
 use crate::rules::Ruled;
 
@@ -30,14 +34,6 @@ pub(crate) struct Member {
     launch: Launch,
 }
 
-/// What all loads of a gateway share.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting<'s> {
-    pub(crate) variables: &'s ConfigVariables,
-    pub(crate) limits: &'s GatewayLimits,
-    pub(crate) lot: &'s Arc<ParkingLot>,
-}
-
 impl Fan {
     /// Takes the servers of `old` over whose entries say the same as before. An entry whose
     /// variables have no values is left out, with a note.
@@ -47,51 +43,63 @@ impl Fan {
     /// If an entry is wrong, or two entries have one namespace.
     pub(crate) fn new(
         file: &ConfigFile,
-        setting: Setting<'_>,
+        (options, lot): (&GatewayOptions, &Arc<ParkingLot>),
         old: &[Member],
     ) -> Result<Self, ConfigError> {
         if let Some(fault) = file.faults.first() {
             return Err(fault.clone());
         }
-        let mut limits = setting.limits.clone();
+        let mut limits = options.limits.clone();
         if let Some(minutes) = file.gateway.idle_minutes {
             limits.idle = std::time::Duration::from_secs(minutes.saturating_mul(60));
         }
         let (mut members, mut notes) = (Vec::new(), Vec::new());
         for entry in file.entries.iter().filter(|entry| !entry.disabled) {
             let namespace = namespace(entry)?;
-            match entry.resolve(setting.variables) {
-                Ok(launch) => members.push(Member::new(entry, namespace, launch, &limits, old)),
+            match entry.resolve(&options.variables) {
+                Ok(launch) => {
+                    let lanes = lanes(entry, &launch, (&limits, options), old);
+                    members.push(Member { entry: entry.clone(), lanes, namespace, launch });
+                }
                 Err(note) => notes.push(note),
             }
         }
         check_collisions(&members)?;
-        let service = mount(file, &members, &limits, setting.lot)?;
+        let service = mount(file, &members, &limits, lot)?;
         Ok(Self { service, members, notes })
     }
 }
 
-impl Member {
-    fn new(
-        entry: &ServerEntry,
-        namespace: Namespace,
-        launch: Launch,
-        limits: &GatewayLimits,
-        old: &[Self],
-    ) -> Self {
-        let is_same = |other: &&Self| {
-            other.launch == launch
-                && other.entry.name == entry.name
-                && other.entry.share == entry.share
-                && other.entry.isolate == entry.isolate
-                && other.entry.asks == entry.asks
-        };
-        let lanes = match old.iter().find(is_same) {
-            Some(member) => member.lanes.clone(),
-            None => Lanes::of_entry(entry, Arc::new(launch.clone()), limits.clone()),
-        };
-        Self { entry: entry.clone(), lanes, namespace, launch }
+/// The connections of an old load if its entry says the same, else new ones.
+fn lanes(
+    entry: &ServerEntry,
+    launch: &Launch,
+    (limits, options): (&GatewayLimits, &GatewayOptions),
+    old: &[Member],
+) -> Lanes {
+    let is_same = |other: &&Member| {
+        other.launch == *launch
+            && other.entry.name == entry.name
+            && other.entry.share == entry.share
+            && other.entry.isolate == entry.isolate
+            && other.entry.asks == entry.asks
+    };
+    if let Some(member) = old.iter().find(is_same) {
+        return member.lanes.clone();
     }
+    let dial = (options.dialer)(entry, launch.clone());
+    let lanes = Lanes::of_entry(entry, dial, limits.clone());
+    match &options.memory {
+        Some(memory) => lanes.asking(remembered(entry, memory)),
+        None => lanes,
+    }
+}
+
+/// What is known about the questions of a server. What its entry states counts more.
+fn remembered(entry: &ServerEntry, memory: &Arc<AskingServers>) -> Asking {
+    let asks = entry.asks.unwrap_or_else(|| memory.knows(entry));
+    let (memory, entry) = (memory.clone(), entry.clone());
+    Asking::new(asks, Some(Box::new(move || memory.remember(&entry))))
 }
 
 fn mount(
@@ -106,7 +114,9 @@ fn mount(
         let speaks = member.entry.instructions && file.gateway.instructions != Some(false);
         let instructions = if speaks { limits.instructions } else { 0 };
         let rules = member.entry.tools.clone();
-        let parking = Parking::new(member.lanes.clone(), member.entry.name.as_str(), lot.clone());
+        let name = member.entry.name.as_str();
+        let named = Named::new(member.lanes.clone(), name);
+        let parking = Parking::new(named, name, lot.clone());
         let upstream = Ruled::new(parking, rules, instructions);
         server = server.mount(member.namespace.as_str(), upstream);
     }
@@ -152,14 +162,13 @@ fn plain(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dialect;
+    use crate::config::{ConfigVariables, Dialect};
 
     fn fan(text: &str) -> Result<Fan, String> {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();
-        let (limits, variables) = (GatewayLimits::default(), ConfigVariables::none());
         let lot = ParkingLot::new(Default::default()).unwrap();
-        let setting = Setting { variables: &variables, limits: &limits, lot: &lot };
-        Fan::new(&file, setting, &[]).map_err(|error| error.to_string())
+        let options = GatewayOptions::new(ConfigVariables::none());
+        Fan::new(&file, (&options, &lot), &[]).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -2,29 +2,35 @@
 //!
 //! A lane is one connection, supervised. Callers of one owner share a lane, as long as the server
 //! asks no questions. From its first question on, callers share a lane only if they have the same
-//! capabilities, so that a server with a handshake is asked for nothing that its caller cannot do.
-//! Since 2026-07-28 each request states the capabilities of its caller, and one lane is enough.
+//! capabilities, so that a server with a handshake asks for nothing that its caller cannot do, and
+//! one after the other, so that each question has one caller (`pool`). Callers that cannot answer
+//! anything go on sharing one. Since 2026-07-28 each request states the capabilities of its caller, and one lane is enough.
 //!
 //! The upstream passes each call to the lane of its caller, and repeats a call once if it certainly
 //! did not run.
 
-mod asking;
+mod choice;
 mod key;
 mod listen;
+mod pool;
 mod sessions;
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
+use bowline_client::RelayFailure;
 use bowline_proto::request::{Parts, Request, Response, Success};
 use bowline_proto::sync::lock;
 use bowline_proto::upstream::Upstream;
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::discover::DiscoverResult;
+use bowline_types::error::ErrorObject;
+use bowline_types::ext::apps::{self, UiSettings};
+use bowline_types::implementation::Implementation;
+use bowline_types::json::Object;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
@@ -32,12 +38,15 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use self::key::LaneKey;
+use self::pool::{LanePool, TakenLane, Wanted};
 use self::sessions::Sessions;
+use crate::asking::Asking;
 use crate::config::{Isolation, ServerEntry, Sharing};
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
+use crate::met::MetServer;
 use crate::refusal;
-use crate::supervise::{Audience, Lease, MetServer, Supervised};
+use crate::supervise::{Audience, Lease, Supervised};
 
 /// A configured server as an upstream: started by the first list or call, stopped when idle,
 /// restarted after a failure. Cheap to clone.
@@ -68,9 +77,8 @@ struct Inner {
     isolation: Isolation,
     discovery: Discovery,
     audience: Audience,
-    /// Whether the server asks questions, as far as it is known.
-    asks: Arc<AtomicBool>,
-    open: Mutex<HashMap<LaneKey, Supervised>>,
+    asking: Arc<Asking>,
+    pool: Arc<LanePool>,
     met: Mutex<Option<MetServer>>,
     sessions: Arc<Sessions>,
 }
@@ -95,20 +103,26 @@ impl Lanes {
             isolation: Isolation::default(),
             discovery: Discovery::Assumed,
             audience: Audience::Many,
-            asks: Arc::default(),
-            open: Mutex::default(),
+            asking: Arc::default(),
+            pool: Arc::default(),
             met: Mutex::default(),
             sessions: Arc::default(),
         }))
     }
 
-    /// The capabilities that connections declare for questions of servers that have asked none yet.
+    /// The capabilities that connections to servers declare that have asked no questions yet: every
+    /// question, and views, which callers without them can ignore.
     pub fn every_question() -> ClientCapabilities {
-        ClientCapabilities::new()
+        let mut every = ClientCapabilities::new()
             .with_form_elicitation()
             .with_url_elicitation()
             .with_sampling()
-            .with_sampling_tools()
+            .with_sampling_tools();
+        if let Ok(settings) = Object::of(&UiSettings::new()) {
+            // The identifier has the form that is demanded.
+            _ = every.extensions.insert(apps::IDENTIFIER, settings);
+        }
+        every
     }
 
     /// The upstream for an entry of a configuration file.
@@ -117,8 +131,13 @@ impl Lanes {
         lanes.change(|inner| {
             inner.sharing = entry.share;
             inner.isolation = entry.isolate;
-            inner.asks = Arc::new(AtomicBool::new(entry.asks == Some(true)));
+            inner.asking = Arc::new(Asking::new(entry.asks == Some(true), None));
         })
+    }
+
+    /// The same with what is known about its questions.
+    pub(crate) fn asking(self, asking: Asking) -> Self {
+        self.change(|inner| inner.asking = Arc::new(asking))
     }
 
     /// Describes itself as its server does, which is started for that. For a bridge to one server.
@@ -154,8 +173,9 @@ impl Lanes {
     /// If it cannot be started. The text is for the operator: it may hold addresses and output of the
     /// server.
     pub async fn start(&self) -> Result<MetServer, String> {
-        let lane = self.lane(LaneKey::anonymous(), Self::every_question());
-        let lane = lane.ok_or("too many connections are open")?;
+        let wanted = Wanted { key: LaneKey::anonymous(), session: None, is_exclusive: false };
+        let lane = self.take(&wanted, Self::every_question());
+        let lane = lane.map_err(|_| "too many connections are open")?.supervised.clone();
         let lease = lane.lease().await.map_err(|unavailable| unavailable.problem)?;
         Ok(self.meet(&lease))
     }
@@ -167,7 +187,7 @@ impl Lanes {
 
     /// Why the server does not run, if its last start failed.
     pub fn problem(&self) -> Option<String> {
-        let lanes: Vec<Supervised> = lock(&self.0.open).values().cloned().collect();
+        let lanes = self.0.pool.all();
         lanes.iter().filter(|lane| lane.has_failed()).find_map(Supervised::problem)
     }
 
@@ -178,64 +198,16 @@ impl Lanes {
 
     /// Stops all processes and sessions of the server, and waits until they have ended.
     pub async fn close(&self) {
-        let lanes: Vec<Supervised> = lock(&self.0.open).values().cloned().collect();
-        let closing = lanes.into_iter().map(|lane| tokio::spawn(async move { lane.close().await }));
+        let closing = self
+            .0
+            .pool
+            .all()
+            .into_iter()
+            .map(|lane| tokio::spawn(async move { lane.close().await }));
         for closed in closing.collect::<Vec<_>>() {
             // Fails if closing panicked, and then nothing more can be done.
             let _ = closed.await;
         }
-    }
-
-    /// The lane of a caller; `None` if there are too many.
-    fn lane_of(&self, parts: &Parts) -> Option<Supervised> {
-        let rules = (self.0.sharing, self.0.isolation);
-        let exact = self.needs_exact_capabilities().then(|| self.exact_capabilities(parts));
-        let key = LaneKey::of(parts, rules, exact.as_ref());
-        self.lane(key, exact.unwrap_or_else(Self::every_question))
-    }
-
-    /// Whether lanes declare exactly what their callers can do.
-    fn needs_exact_capabilities(&self) -> bool {
-        let met = lock(&self.0.met);
-        let states_them = met.as_ref().is_some_and(|met| met.revision.has_input_requests());
-        let is_own = self.0.audience == Audience::One || self.0.isolation == Isolation::Caller;
-        !states_them && (is_own || self.0.asks.load(Ordering::Relaxed))
-    }
-
-    /// What a caller can do, as far as questions about it are passed on. Roots only on lanes of one
-    /// caller, because servers make permissions of the whole process of them.
-    fn exact_capabilities(&self, parts: &Parts) -> ClientCapabilities {
-        let declared = &parts.client.capabilities;
-        let mut exact = ClientCapabilities::new();
-        exact.elicitation.clone_from(&declared.elicitation);
-        exact.sampling.clone_from(&declared.sampling);
-        let is_own = self.0.audience == Audience::One
-            || (self.0.isolation == Isolation::Caller && parts.revision.has_handshake());
-        if is_own {
-            exact.roots.clone_from(&declared.roots);
-        }
-        exact
-    }
-
-    fn lane(&self, key: LaneKey, declared: ClientCapabilities) -> Option<Supervised> {
-        let mut open = lock(&self.0.open);
-        open.retain(|key, lane| {
-            let is_over = key.is_over();
-            if is_over {
-                let lane = lane.clone();
-                tokio::spawn(async move { lane.close().await });
-            }
-            !is_over
-        });
-        if open.len() >= self.0.limits.lanes && !open.contains_key(&key) {
-            return None;
-        }
-        let audience = if key.is_isolated() { Audience::One } else { self.0.audience };
-        let lane = open.entry(key).or_insert_with(|| {
-            let (dial, limits) = (self.0.dial.clone(), self.0.limits.clone());
-            Supervised::new(dial, (declared, audience), limits)
-        });
-        Some(lane.clone())
     }
 
     async fn answer(self, request: Request) -> Response {
@@ -243,6 +215,7 @@ impl Lanes {
             Method::ServerDiscover => self.discover(&request.parts).await,
             Method::SubscriptionsListen => self.listen(request).await,
             Method::ResourcesSubscribe => self.follow(request).await,
+            Method::ResourcesUnsubscribe => self.unfollow(request).await,
             Method::RootsListChanged => self.pass_if_running(request).await,
             _ => self.pass(request).await,
         }
@@ -258,32 +231,51 @@ impl Lanes {
     }
 
     async fn pass_if_running(&self, request: Request) -> Response {
-        let lane = self.lane_of(&request.parts);
+        let lane = self.shared_lane(&request.parts);
         match lane.and_then(|lane| lane.running()) {
             Some(lease) => call(&lease, request).await,
             None => Ok(Success::empty()),
         }
     }
 
-    /// Passes a call on. It is repeated once if the server ended and a second call does no harm.
+    /// Passes a call on. It is repeated once if the server ended and a second call does no harm: it
+    /// was not sent, or changes nothing.
     async fn pass(&self, request: Request) -> Response {
-        let method = request.parts.method;
-        let again = refusal::is_repeatable(method).then(|| request.clone());
-        let lease = self.lease(&request.parts).await?;
-        let outcome = self.call(&lease, request).await;
-        let (Err(_), true) = (&outcome, lease.is_closed()) else { return outcome };
-        let Some(request) = again else { return Err(refusal::ended(&self.0.name, method)) };
-        drop(lease);
-        let lease = self.lease(&request.parts).await?;
-        let outcome = self.call(&lease, request).await;
-        let has_ended = outcome.is_err() && lease.is_closed();
-        if has_ended { Err(refusal::ended(&self.0.name, method)) } else { outcome }
+        let again = request.clone();
+        match self.attempt(request).await {
+            Ok(response) => return response,
+            Err(undone) if !undone.may_repeat => return Err(undone.error),
+            Err(_) => {}
+        }
+        match self.attempt(again).await {
+            Ok(response) => response,
+            Err(undone) => Err(undone.error),
+        }
     }
 
-    async fn call(&self, lease: &Lease, mut request: Request) -> Response {
-        if !self.0.asks.load(Ordering::Relaxed) {
-            asking::note_questions(&mut request.parts, &self.0.asks);
-        }
+    /// Passes a call on once.
+    ///
+    /// # Errors
+    ///
+    /// If the call failed on its way to the server.
+    async fn attempt(&self, request: Request) -> Result<Response, Undone> {
+        let method = request.parts.method;
+        let lease = match self.lease(&request.parts).await {
+            Ok(lease) => lease,
+            Err(error) => return Ok(Err(error)),
+        };
+        let outcome = self.call(&lease, request).await;
+        let Err(error) = &outcome else { return Ok(outcome) };
+        let Some(failure) = RelayFailure::of(error) else { return Ok(outcome) };
+        let may_have_run = failure.may_have_run && !refusal::is_repeatable(method);
+        let error = match lease.is_closed() {
+            true => refusal::ended(&self.0.name, may_have_run),
+            false => refusal::undelivered(&self.0.name, error, may_have_run),
+        };
+        Err(Undone { error, may_repeat: lease.is_closed() && !may_have_run })
+    }
+
+    async fn call(&self, lease: &Lease, request: Request) -> Response {
         let method = request.parts.method;
         if !refusal::is_list(method) {
             return call(lease, request).await;
@@ -292,11 +284,11 @@ impl Lanes {
         answer.unwrap_or_else(|_| Err(refusal::slow(&self.0.name, method)))
     }
 
-    async fn lease(&self, parts: &Parts) -> Result<Lease, bowline_types::error::ErrorObject> {
-        let lane = self.lane_of(parts).ok_or_else(|| refusal::full(&self.0.name))?;
-        let lease = lane.lease().await.map_err(|_| refusal::down(&self.0.name))?;
+    async fn lease(&self, parts: &Parts) -> Result<CallLease, ErrorObject> {
+        let lane = self.lane_of(parts).await?;
+        let lease = lane.supervised.lease().await.map_err(|_| refusal::down(&self.0.name))?;
         self.meet(&lease);
-        Ok(lease)
+        Ok(CallLease { lease, _lane: lane })
     }
 
     fn meet(&self, lease: &Lease) -> MetServer {
@@ -304,6 +296,33 @@ impl Lanes {
         *lock(&self.0.met) = Some(met.clone());
         met
     }
+}
+
+/// The use of a connection by one call, which may hold its lane.
+struct CallLease {
+    lease: Lease,
+    _lane: TakenLane,
+}
+
+impl CallLease {
+    /// The use of the connection alone: other askers may have the lane.
+    fn shared(self) -> Lease {
+        self.lease
+    }
+}
+
+impl Deref for CallLease {
+    type Target = Lease;
+
+    fn deref(&self) -> &Lease {
+        &self.lease
+    }
+}
+
+/// A call that failed on its way to the server.
+struct Undone {
+    error: ErrorObject,
+    may_repeat: bool,
 }
 
 async fn call(lease: &Lease, request: Request) -> Response {
@@ -338,6 +357,10 @@ impl Upstream for Lanes {
 
     fn instructions(&self) -> Option<String> {
         lock(&self.0.met).as_ref()?.instructions.clone()
+    }
+
+    fn info(&self) -> Option<Implementation> {
+        lock(&self.0.met).as_ref()?.info.clone()
     }
 }
 

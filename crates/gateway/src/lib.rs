@@ -4,23 +4,31 @@
 //!
 //! * [`config`]: the servers that configuration files of hosts name.
 //! * `limits`: every count and duration.
-//! * `dial`: opens connections to one server; `supervise`: opens them when needed, closes idle ones
-//!   and opens them again after a failure.
+//! * `dial`: opens connections to one server; `met`: what the server told; `supervise`: opens them
+//!   when needed, closes idle ones and opens them again after a failure.
+//! * `asking`: whether a server asks questions; `memory`: remembers it across restarts.
 //! * `lanes`: the connections to one server, as one upstream.
 //! * [`park`]: calls of callers without a session that wait for answers of these.
+//! * `named`: questions that begin with the name of their server.
 //! * `rules`: which tools of a server are offered, under which names.
+//! * `options`: what a gateway can be given besides its file.
 //! * `fan`: all servers of a file behind one service; `service`: the gateway, which can load another
 //!   file; `acknowledge`: subscriptions that outlive what serves them.
 //! * `bridge`: a server that answers as an upstream does.
 //! * `refusal`: the errors for callers.
 
 mod acknowledge;
+mod asking;
 mod bridge;
 pub mod config;
 mod dial;
 mod fan;
 mod lanes;
 mod limits;
+mod memory;
+mod met;
+mod named;
+mod options;
 pub mod park;
 mod refusal;
 mod rules;
@@ -31,6 +39,8 @@ pub use self::bridge::bridge;
 pub use self::dial::{Dial, DialError, builder as client_builder};
 pub use self::lanes::Lanes;
 pub use self::limits::GatewayLimits;
+pub use self::memory::AskingServers;
+pub use self::met::MetServer;
+pub use self::options::{Dialer, GatewayOptions};
 pub use self::refusal::UpstreamFailure;
 pub use self::service::{FileStamp, Gateway, Reloaded};
-pub use self::supervise::MetServer;

@@ -30,12 +30,20 @@ pub struct GatewayLimits {
     pub list: Duration,
     /// How long a server may take to answer any other call.
     pub call: Duration,
-    /// Processes of one server that asks questions.
+    /// Processes of one server that the callers of one owner have, if the server asks questions: each
+    /// serves one of them at a time.
     pub process_lanes: usize,
-    /// Sessions over HTTP of one server that asks questions.
+    /// The same for sessions over HTTP.
     pub http_lanes: usize,
+    /// How long a call waits for a process or session if others use all that its owner may have.
+    pub lane_wait: Duration,
     /// Processes or sessions of one server in all, for all owners and isolated callers.
     pub lanes: usize,
+    /// Questions per minute that a process or session may ask all its callers together. Each caller
+    /// has its own limit besides.
+    pub questions_per_minute: usize,
+    /// Questions of a process or session that wait for answers of all its callers together.
+    pub open_questions: usize,
     /// Bytes of the instructions of one server.
     pub instructions: usize,
     /// How often the configuration file is looked at for changes.
@@ -54,7 +62,10 @@ impl Default for GatewayLimits {
             call: Duration::from_secs(3600),
             process_lanes: 8,
             http_lanes: 64,
+            lane_wait: Duration::from_secs(30),
             lanes: 1024,
+            questions_per_minute: 10_000,
+            open_questions: 1024,
             instructions: 2048,
             reload: Duration::from_secs(1),
         }

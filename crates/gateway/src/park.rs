@@ -29,6 +29,7 @@ use bowline_proto::upstream::Upstream;
 use bowline_server::seal::Binding;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
+use bowline_types::implementation::Implementation;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
@@ -142,6 +143,10 @@ impl<U: Upstream> Service<Request> for Parking<U> {
 impl<U: Upstream> Upstream for Parking<U> {
     fn capabilities(&self) -> ServerCapabilities {
         self.upstream.capabilities()
+    }
+
+    fn info(&self) -> Option<Implementation> {
+        self.upstream.info()
     }
 
     fn instructions(&self) -> Option<String> {

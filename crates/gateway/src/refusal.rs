@@ -2,6 +2,7 @@
 //!
 //! They hold no arguments, addresses or output of the server.
 
+use bowline_client::RelayFailure;
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use serde::{Deserialize, Serialize};
@@ -22,14 +23,25 @@ pub(crate) fn down(server: &str) -> ErrorObject {
     failed(server, "is not running", false)
 }
 
-/// The server ended while the call ran.
-pub(crate) fn ended(server: &str, method: Method) -> ErrorObject {
-    failed(server, "ended before it answered", !is_repeatable(method))
+/// The server ended before it answered.
+pub(crate) fn ended(server: &str, may_have_run: bool) -> ErrorObject {
+    failed(server, "ended before it answered", may_have_run)
+}
+
+/// The call failed on its way to the server, or its answer on the way back.
+pub(crate) fn undelivered(server: &str, error: &ErrorObject, may_have_run: bool) -> ErrorObject {
+    let data = UpstreamFailure { server: server.to_owned(), may_have_run };
+    ErrorObject::internal(RelayFailure::message_for(error, server)).with_data(&data)
 }
 
 /// The server took too long.
 pub(crate) fn slow(server: &str, method: Method) -> ErrorObject {
     failed(server, "did not answer in time", !is_repeatable(method))
+}
+
+/// Other callers use all processes or sessions of the server that the owner of the call may have.
+pub(crate) fn busy(server: &str) -> ErrorObject {
+    failed(server, "is busy with questions to other callers; try again later", false)
 }
 
 /// Too many processes or sessions of the server are in use.

@@ -9,6 +9,7 @@ use bowline_proto::request::{Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
+use bowline_types::implementation::Implementation;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::tool::ListToolsResult;
@@ -92,6 +93,10 @@ impl<U: Upstream> Service<Request> for Ruled<U> {
 impl<U: Upstream> Upstream for Ruled<U> {
     fn capabilities(&self) -> ServerCapabilities {
         self.upstream.capabilities()
+    }
+
+    fn info(&self) -> Option<Implementation> {
+        self.upstream.info()
     }
 
     /// The instructions of the server, cut at the limit: they come from a stranger and reach every

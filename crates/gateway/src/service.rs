@@ -15,14 +15,15 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 use futures_core::future::BoxFuture;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tower_service::Service;
 
 use crate::acknowledge::Acknowledgement;
 use crate::config::{ConfigError, ConfigFile, ConfigVariables};
-use crate::fan::{Fan, Setting};
+use crate::fan::Fan;
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
+use crate::options::GatewayOptions;
 use crate::park::{ParkLimits, ParkingLot};
 
 /// Many servers as one upstream. Cheap to clone.
@@ -44,8 +45,7 @@ use crate::park::{ParkLimits, ParkingLot};
 pub struct Gateway(Arc<Inner>);
 
 struct Inner {
-    variables: ConfigVariables,
-    limits: GatewayLimits,
+    options: GatewayOptions,
     lot: Arc<ParkingLot>,
     fan: RwLock<Arc<Fan>>,
     /// Held while a file is loaded, so that two loads do not start a server twice.
@@ -77,13 +77,20 @@ impl Gateway {
         variables: ConfigVariables,
         limits: GatewayLimits,
     ) -> Result<Self, ConfigError> {
+        Self::with_options(file, GatewayOptions::new(variables).limits(limits))
+    }
+
+    /// The same with more options.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_options(file: &ConfigFile, options: GatewayOptions) -> Result<Self, ConfigError> {
         let lot = ParkingLot::new(ParkLimits::default());
         let lot = lot.map_err(|error| ConfigError::new(&file.path, "", error.to_string()))?;
-        let setting = Setting { variables: &variables, limits: &limits, lot: &lot };
-        let fan = Fan::new(file, setting, &[])?;
+        let fan = Fan::new(file, (&options, &lot), &[])?;
         Ok(Self(Arc::new(Inner {
-            variables,
-            limits,
+            options,
             lot,
             fan: RwLock::new(Arc::new(fan)),
             loading: Mutex::default(),
@@ -99,8 +106,8 @@ impl Gateway {
     pub fn reload(&self, file: &ConfigFile) -> Result<Reloaded, ConfigError> {
         let _loading = lock(&self.0.loading);
         let old = self.fan();
-        let Inner { variables, limits, lot, .. } = &*self.0;
-        let fan = Fan::new(file, Setting { variables, limits, lot }, &old.members)?;
+        let Inner { options, lot, .. } = &*self.0;
+        let fan = Fan::new(file, (options, lot), &old.members)?;
         let is_in =
             |fan: &Fan, lanes: &Lanes| fan.members.iter().any(|member| member.lanes.is_same(lanes));
         let mut reloaded = Reloaded { notes: fan.notes.clone(), ..Reloaded::default() };
@@ -129,7 +136,7 @@ impl Gateway {
         report: impl Fn(Result<Reloaded, ConfigError>),
     ) {
         loop {
-            tokio::time::sleep(self.0.limits.reload).await;
+            tokio::time::sleep(self.0.options.limits.reload).await;
             let now = FileStamp::of(path);
             if now != seen {
                 seen = now;
@@ -164,27 +171,58 @@ impl Gateway {
         read(&self.0.fan).clone()
     }
 
-    /// Serves `subscriptions/listen`, over all loads of the configuration.
+    /// Serves `subscriptions/listen`, over all loads of the configuration. After a load the servers are
+    /// listened to anew, before the earlier subscription ends: servers that go on running lose no
+    /// change, and the subscriptions of a session are taken over.
     async fn listen(&self, request: Request) -> Response {
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
         let acknowledgement = Acknowledgement::default();
         let mut loads = self.0.loads.subscribe();
+        loads.mark_unchanged();
+        let (mut current, _) = self.listen_once(&request, &acknowledgement);
         loop {
-            loads.mark_unchanged();
-            let mut once = request.clone();
-            once.parts.outbox =
-                acknowledgement.once(&request.parts.outbox, request.parts.exchange, || {});
-            let mut service = self.fan().service.clone();
             tokio::select! {
-                outcome = service.call(once) => {
-                    let Ok(response) = outcome;
-                    return response;
-                }
+                response = &mut current => return response,
                 // Fails only if the gateway is gone, which this holds.
-                _ = loads.changed() => report_lists(&request, &params.notifications).await,
+                _ = loads.changed() => {}
             }
+            loads.mark_unchanged();
+            let (mut next, begun) = self.listen_once(&request, &acknowledgement);
+            report_lists(&request, &params.notifications).await;
+            let mut is_over = false;
+            let ended = loop {
+                tokio::select! {
+                    response = &mut next => break Some(response),
+                    () = begun.notified() => break None,
+                    _ = &mut current, if !is_over => is_over = true,
+                }
+            };
+            if let Some(response) = ended {
+                return response;
+            }
+            current = next;
         }
+    }
+
+    /// Listens to the servers that there are now. Also returns what is notified when all of them are
+    /// listened to.
+    fn listen_once(
+        &self,
+        request: &Request,
+        acknowledgement: &Acknowledgement,
+    ) -> (BoxFuture<'static, Response>, Arc<Notify>) {
+        let begun = Arc::new(Notify::new());
+        let begins = begun.clone();
+        let mut once = request.clone();
+        let (outbox, exchange) = (&request.parts.outbox, request.parts.exchange);
+        once.parts.outbox = acknowledgement.once(outbox, exchange, move || begins.notify_one());
+        let mut service = self.fan().service.clone();
+        let listening = async move {
+            let Ok(response) = service.call(once).await;
+            response
+        };
+        (Box::pin(listening), begun)
     }
 }
 

@@ -4,19 +4,22 @@
 //! A start runs as a task of its own: a caller that goes away does not cancel it for the others
 //! that wait. After a failure there is a pause, in which calls fail at once instead of waiting.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use bowline_client::{Client, Relay};
 use bowline_proto::sync::lock;
-use bowline_proto::upstream::Upstream as _;
-use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
-use bowline_types::implementation::Implementation;
-use bowline_types::revision::Revision;
+use bowline_types::capability::ClientCapabilities;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::asking::Asking;
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
+use crate::met::MetServer;
+
+/// The number of the next connection.
+static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
 /// How many callers a connection serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +34,18 @@ pub(crate) enum Audience {
 #[derive(Clone, Debug)]
 pub(crate) struct Supervised(Arc<Inner>);
 
+impl PartialEq for Supervised {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 #[derive(Debug)]
 struct Inner {
     dial: Arc<dyn Dial>,
     declared: ClientCapabilities,
     audience: Audience,
+    asking: Arc<Asking>,
     limits: GatewayLimits,
     state: Mutex<State>,
     /// The number of starts and failures so far; its watchers look at the state after each.
@@ -49,7 +59,7 @@ struct State {
     phase: Phase,
     /// Failures in a row.
     failures: u32,
-    /// The number of the connection.
+    /// The number of the connection, which no other connection of the process has; 0 for none.
     generation: u64,
     problem: Option<String>,
 }
@@ -74,32 +84,6 @@ struct Running {
     idle_since: Instant,
 }
 
-/// What a server told about itself when it was connected.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct MetServer {
-    /// The revision that it speaks.
-    pub revision: Revision,
-    /// What it offers, as far as the gateway passes it on.
-    pub capabilities: ServerCapabilities,
-    /// Its instructions for models.
-    pub instructions: Option<String>,
-    /// The name and version that it gives itself.
-    pub info: Option<Implementation>,
-}
-
-impl MetServer {
-    /// What a connected server told.
-    pub fn of(client: &Client) -> Self {
-        Self {
-            revision: client.revision(),
-            capabilities: client.relay().capabilities(),
-            instructions: client.instructions().map(str::to_owned),
-            info: client.server_info().cloned(),
-        }
-    }
-}
-
 /// The server cannot be used now: it did not start, or it failed a moment ago.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unavailable {
@@ -111,6 +95,7 @@ impl Supervised {
     pub(crate) fn new(
         dial: Arc<dyn Dial>,
         (declared, audience): (ClientCapabilities, Audience),
+        asking: Arc<Asking>,
         limits: GatewayLimits,
     ) -> Self {
         let state = State { phase: Phase::Stopped, failures: 0, generation: 0, problem: None };
@@ -118,6 +103,7 @@ impl Supervised {
             dial,
             declared,
             audience,
+            asking,
             limits,
             state: Mutex::new(state),
             changes: watch::Sender::new(0),
@@ -163,6 +149,24 @@ impl Supervised {
             Phase::Running(running) => running.client.is_closed(),
             Phase::Paused(_) => true,
             Phase::Stopped | Phase::Starting | Phase::Closed => false,
+        }
+    }
+
+    /// Whether there is no connection, and none is being opened.
+    pub(crate) fn is_stopped(&self) -> bool {
+        match &lock(&self.0.state).phase {
+            Phase::Running(running) => running.client.is_closed(),
+            Phase::Starting => false,
+            Phase::Stopped | Phase::Paused(_) | Phase::Closed => true,
+        }
+    }
+
+    /// Whether no call and no subscription needs the server now.
+    pub(crate) fn is_unused(&self) -> bool {
+        match &lock(&self.0.state).phase {
+            Phase::Running(running) => running.leases == 0,
+            Phase::Starting => false,
+            Phase::Stopped | Phase::Paused(_) | Phase::Closed => true,
         }
     }
 
@@ -259,13 +263,15 @@ impl Supervised {
         }
         let now = Instant::now();
         let (client, relay) = (client.clone(), client.relay());
+        let asking = self.0.asking.clone();
+        relay.on_question(move || asking.note());
         let relay = match self.0.audience {
             Audience::Many => relay,
             Audience::One => relay.for_one_session(),
         };
         let running = Running { client, relay, since: now, leases: 0, idle_since: now };
         state.phase = Phase::Running(running);
-        state.generation += 1;
+        state.generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
         drop(state);
         self.0.changed();
         true

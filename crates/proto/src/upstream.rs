@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 
 use bowline_types::capability::ServerCapabilities;
+use bowline_types::implementation::Implementation;
 use tower_service::Service;
 
 use crate::request::{Request, Response};
@@ -30,6 +31,11 @@ pub trait Upstream:
 
     /// Instructions for the model on how to use it.
     fn instructions(&self) -> Option<String>;
+
+    /// The name and version of the server, as far as it is known: self-reported, for display only.
+    fn info(&self) -> Option<Implementation> {
+        None
+    }
 
     /// Why it cannot be offered over HTTP without authorization, if it cannot: a feature of it needs
     /// scopes, or the claims of its caller.

@@ -14,11 +14,12 @@
 //! If they refuse a tool call, the model gets an error result; any other request gets a JSON-RPC
 //! error. Some limits hold without any layer: [`Limits`](bowline_proto::limits::Limits) names them.
 //!
-//! Up to 2025-11-25 layers see two requests that the connection makes itself. For `initialize` it
+//! Up to 2025-11-25 layers see requests that the connection makes itself. For `initialize` it
 //! makes a `server/discover` with the extension
 //! [`Handshake`](bowline_proto::request::Handshake), which [`RateLimit`] counts and [`Audit`]
 //! records as `initialize`. For each session it makes one `subscriptions/listen` with the extension
-//! [`EveryResource`](bowline_proto::request::EveryResource), which both ignore.
+//! [`EveryResource`](bowline_proto::request::EveryResource), which both ignore. A
+//! `resources/unsubscribe` is passed on after the connection has answered it.
 //!
 //! A layer can also ask the user without [`Ask`](crate::Ask) (2026-07-28):
 //! [`Success::input_required`] answers a call with questions, and `request.parts.input` has the

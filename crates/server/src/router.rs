@@ -96,6 +96,7 @@ impl Router {
             Method::ServerDiscover => self.discover(&request).map(Routed::done),
             Method::SubscriptionsListen => self.listen(request),
             Method::RootsListChanged => Ok(self.hear_of_roots(request)),
+            Method::ResourcesUnsubscribe => Ok(self.pass_unsubscribe(&request)),
             method if is_list(method) => self.list(&request),
             _ => self.serve_optional(request),
         };
@@ -164,6 +165,18 @@ impl Router {
             Some(others) => Routed::Later(Box::pin(async move {
                 others.await;
                 own.await
+            })),
+        }
+    }
+
+    /// The connection keeps the subscriptions of a session; mounted servers may follow resources
+    /// elsewhere on its behalf.
+    fn pass_unsubscribe(&self, request: &Request) -> Routed {
+        match self.tell_mounts(request) {
+            None => Routed::done(Success::empty()),
+            Some(others) => Routed::Later(Box::pin(async move {
+                others.await;
+                Ok(Success::empty())
             })),
         }
     }

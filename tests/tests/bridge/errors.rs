@@ -1,10 +1,10 @@
 //! Errors of the upstream server, in the codes of the caller's revision.
 
 use bowline::types::error::code;
-use bowline::{Error, Resource, Server, Tool};
+use bowline::{Ask, Error, Prompt, Resource, Server, Tool};
 use serde_json::json;
 
-use crate::support::{ALL, L, cells};
+use crate::support::{ALL, L, M, cells};
 
 fn server() -> Server {
     let reserved = || async { Err::<(), _>(Error::rpc(-32050, "odd")) };
@@ -45,5 +45,31 @@ async fn a_code_that_the_specification_reserves_is_not_passed_on() {
         let client = cell.through(&server(), |builder| builder).await;
         let error = client.call("reserved", ()).await.unwrap_err();
         assert_eq!(error.rpc().unwrap().code, code::INTERNAL_ERROR, "{cell:?}");
+    }
+}
+
+/// A modern server that may not ask says so with a code that older revisions do not have.
+#[tokio::test(start_paused = true)]
+async fn a_missing_capability_is_a_failure_of_the_tool_for_callers_with_a_handshake() {
+    let sure = |ask: Ask| async move { Ok::<_, Error>(ask.confirm("Sure?").await?.to_string()) };
+    for cell in cells(&[(L, M), (M, M)]) {
+        let far = Server::new("far", "1.0.0")
+            .tool(Tool::new("sure", sure))
+            .prompt(Prompt::new("sure", sure))
+            .resource(Resource::new("far://sure", sure));
+        let client = cell.through(&far, |builder| builder).await;
+        let called = client.call("sure", ()).await;
+        let prompt = client.prompt("sure").await.unwrap_err();
+        let resource = client.read("far://sure").await.unwrap_err();
+        let codes = [prompt.rpc().unwrap().code, resource.rpc().unwrap().code];
+        if cell.caller == L {
+            let failed = called.unwrap();
+            assert!(failed.is_error() && failed.text().contains("elicitation"), "{cell:?}");
+            assert_eq!(codes, [code::INTERNAL_ERROR; 2], "{cell:?}");
+        } else {
+            let refused = called.unwrap_err();
+            assert_eq!(refused.rpc().unwrap().code, code::MISSING_CLIENT_CAPABILITY, "{cell:?}");
+            assert_eq!(codes, [code::MISSING_CLIENT_CAPABILITY; 2], "{cell:?}");
+        }
     }
 }

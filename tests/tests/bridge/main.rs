@@ -13,3 +13,4 @@ mod roots;
 mod sampling;
 mod support;
 mod tasks;
+mod views;

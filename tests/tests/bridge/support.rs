@@ -7,7 +7,9 @@ use bowline::proto::server::ServerConfig;
 use bowline::proto::upstream::Upstream;
 use bowline::transport::duplex::duplex;
 use bowline::types::capability::ClientCapabilities;
+use bowline::types::ext::apps::{self, UiSettings};
 use bowline::types::implementation::Implementation;
+use bowline::types::json::Object;
 use bowline::types::revision::Revision;
 use bowline::{Client, Limits, Server};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
@@ -43,6 +45,8 @@ pub(crate) fn everything() -> ClientCapabilities {
         .with_url_elicitation()
         .with_sampling_tools()
         .with_roots_list_changed()
+        .with_extension(apps::IDENTIFIER, Object::of(&UiSettings::new()).unwrap())
+        .unwrap()
 }
 
 impl Cell {
@@ -96,6 +100,27 @@ impl Cell {
             }
             true => {
                 let endpoint = Endpoint::new(upstream, config, HttpConfig::new());
+                builder.connect(connect_in_memory(endpoint, self.caller)).await
+            }
+        };
+        client.unwrap()
+    }
+
+    /// A client of a server, without a relay between.
+    pub(crate) async fn client(
+        self,
+        server: &Server,
+        describe: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Client {
+        let builder = describe(Client::builder("caller", "1.0.0")).revisions([self.caller]);
+        let client = match self.http.0 {
+            false => {
+                let (near, far) = duplex();
+                tokio::spawn(server.clone().serve(far));
+                builder.connect(near).await
+            }
+            true => {
+                let endpoint = server.http().build().unwrap();
                 builder.connect(connect_in_memory(endpoint, self.caller)).await
             }
         };

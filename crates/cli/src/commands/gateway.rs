@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
-use bowline_gateway::{FileStamp, Gateway, GatewayLimits, Reloaded, bridge};
+use bowline_gateway::{AskingServers, FileStamp, Gateway, GatewayOptions, Reloaded, bridge};
 
 use crate::exit::{Exit, Failure};
 use crate::print;
@@ -55,7 +55,15 @@ impl Args {
         let seen = FileStamp::of(&path);
         let file = load(&path).map_err(|error| unusable(&error))?;
         let variables = ConfigVariables::of_process().with_workspace(folder(&path));
-        let gateway = Gateway::new(&file, variables, GatewayLimits::default());
+        let mut options = GatewayOptions::new(variables);
+        if let Some(path) = asking_file() {
+            let (memory, warning) = AskingServers::read(path);
+            if let Some(warning) = warning {
+                print::note(&warning);
+            }
+            options = options.remembering(memory);
+        }
+        let gateway = Gateway::with_options(&file, options);
         let gateway = gateway.map_err(|error| unusable(&error))?;
         for note in gateway.notes() {
             print::note(&format!("left out: {note}"));
@@ -100,6 +108,16 @@ impl Args {
 
 fn load(path: &Path) -> Result<ConfigFile, ConfigError> {
     ConfigFile::read(path, Dialect::Bowline)
+}
+
+/// The file that remembers which servers ask questions, in the state folder of the user.
+fn asking_file() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let state = match cfg!(windows) {
+        true => folder("LOCALAPPDATA"),
+        false => folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state"))),
+    };
+    Some(state?.join("bowline/asking.json"))
 }
 
 /// The folder that `${workspaceFolder}` stands for.

@@ -15,10 +15,11 @@ use bowline_proto::request::{
 };
 use bowline_proto::sync::lock;
 use bowline_transport::connect::{CallObserver, Link, QuestionAnswer};
-use bowline_types::capability::ClientCapabilities;
+use bowline_types::capability::{ClientCapabilities, DeclaredExtensions};
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::apps;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
 use bowline_types::progress::ProgressParams;
@@ -135,7 +136,19 @@ fn passed_on(declared: &ClientCapabilities) -> ClientCapabilities {
     capabilities.elicitation.clone_from(&declared.elicitation);
     capabilities.sampling.clone_from(&declared.sampling);
     capabilities.roots.clone_from(&declared.roots);
+    capabilities.extensions = views_of(&declared.extensions);
     capabilities
+}
+
+/// Of the declared extensions the one for views: its data is part of results, so it passes. The
+/// methods of others are unknown here.
+pub(super) fn views_of(declared: &DeclaredExtensions) -> DeclaredExtensions {
+    let mut passed = DeclaredExtensions::default();
+    for (identifier, settings) in declared.iter().filter(|(it, _)| *it == apps::IDENTIFIER) {
+        // The peer has declared it, so it is well-formed.
+        _ = passed.insert(identifier, settings.clone());
+    }
+    passed
 }
 
 /// Passes what the upstream server sends before its answer to the caller.
@@ -153,6 +166,7 @@ impl CallObserver for CallerObserver {
         if !self.0.passes_on {
             return Err(question);
         }
+        self.0.callers.note_question();
         self.0.name_page(&mut question);
         let Caller { client, outbox, .. } = &*self.0;
         Ok(Box::pin(ask(outbox.clone(), client.clone(), question)))

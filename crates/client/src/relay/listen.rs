@@ -5,6 +5,7 @@
 //! is handed to the call that listens on behalf of the session and ends with it.
 
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
@@ -24,25 +25,41 @@ use super::sessions::CallerSessions;
 use crate::error::Result;
 use crate::subscribe::{Change, Changes};
 
-/// The most resources that one session may subscribe to. Resources that it unsubscribed from count
-/// too, since the relay does not see `resources/unsubscribe`.
+/// The most resources that one session may subscribe to.
 const MOST: usize = 1024;
 
 impl Relay {
     pub(super) async fn listen(&self, request: Request) -> Response {
         let wished = read::<ListenParams>(&request)?.notifications;
-        let filter = wished.honoured_by(self.client.capabilities());
-        let (session, followed) = SessionGuard::open(&self.sessions, &request.parts.client);
+        let mut filter = wished.honoured_by(self.client.capabilities());
+        let resources = match request.parts.extensions.get::<EveryResource>() {
+            // A session may unsubscribe from each.
+            Some(_) => std::mem::take(&mut filter.resource_subscriptions),
+            None => Vec::new(),
+        };
+        let (session, wishes) = SessionGuard::open(&self.sessions, &request.parts.client);
         let told = CallerSessions::open(self.callers(), &request.parts);
-        let mut listening =
-            Listening { streams: Vec::new(), followed, levels: self.levels(&request.parts) };
+        let mut listening = Listening {
+            streams: Vec::new(),
+            wishes,
+            count: session.count.clone(),
+            levels: self.levels(&request.parts),
+        };
         let mut honoured = SubscriptionFilter::new();
         if !filter.is_empty() {
             let mut subscribe = self.client.subscribe();
             subscribe.filter = filter;
             let changes = subscribe.open().await.map_err(|error| refusal::of(&error, &request))?;
             honoured = changes.honoured().clone();
-            listening.streams.push(changes);
+            listening.streams.push((None, changes));
+        }
+        for uri in resources {
+            let Ok(changes) = self.client.subscribe().resource(&uri).open().await else { continue };
+            honoured
+                .resource_subscriptions
+                .extend_from_slice(&changes.honoured().resource_subscriptions);
+            session.count.fetch_add(1, Ordering::Relaxed);
+            listening.streams.push((Some(uri), changes));
         }
         let mut change = request::ReportedChange::Acknowledged(honoured);
         while request.parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
@@ -74,16 +91,31 @@ impl Relay {
         let session = self.sessions.find(&request.parts.client);
         let Some(session) = session else { return Ok(Success::empty()) };
         if !session.may_follow() {
-            let message = format!("this session has followed {MOST} resources; begin another one");
+            let message =
+                format!("a session follows {MOST} resources at most; unsubscribe from one");
             return Err(ErrorObject::invalid_request(message));
         }
         let opened = self.client.subscribe().resource(&uri).open().await;
-        let changes = opened.map_err(|error| refusal::of(&error, &request))?;
+        let changes = opened.map_err(|error| {
+            session.release();
+            refusal::of(&error, &request)
+        })?;
         if !changes.missing().is_empty() {
+            session.release();
             return Err(ErrorObject::resource_not_found(&uri, request.parts.revision));
         }
         // Fails if the session has ended; then the subscription is dropped.
-        let _ = session.changes.send(changes);
+        let _ = session.wishes.send(Wish::Follow(uri, changes));
+        Ok(Success::empty())
+    }
+
+    /// Ends the subscription of a session to a resource.
+    pub(super) fn unfollow(&self, request: &Request) -> Response {
+        let uri = read::<SubscribeParams>(request)?.uri;
+        if let Some(session) = self.sessions.find(&request.parts.client) {
+            // Fails if the session has ended, and its subscriptions with it.
+            let _ = session.wishes.send(Wish::Leave(uri));
+        }
         Ok(Success::empty())
     }
 }
@@ -96,21 +128,38 @@ pub(super) struct ListeningSessions(Mutex<Vec<ListeningSession>>);
 struct ListeningSession {
     /// All calls of a session share this allocation, so its address identifies the session.
     caller: Arc<Caller>,
-    changes: UnboundedSender<Changes>,
-    count: Arc<Mutex<usize>>,
+    wishes: UnboundedSender<Wish>,
+    /// How many resources it follows.
+    count: Arc<AtomicUsize>,
+}
+
+/// What a session wants of the call that listens on its behalf.
+#[derive(Debug)]
+enum Wish {
+    /// Pass on the changes of this resource.
+    Follow(String, Changes),
+    /// Do not pass them on any more.
+    Leave(String),
 }
 
 impl ListeningSession {
     fn may_follow(&self) -> bool {
-        let mut count = lock(&self.count);
-        *count += 1;
-        *count <= MOST
+        let may = self.count.fetch_add(1, Ordering::Relaxed) < MOST;
+        if !may {
+            self.release();
+        }
+        may
+    }
+
+    fn release(&self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl ListeningSessions {
+    /// The session of a caller. If several calls listen for it, the newest replaces the others.
     fn find(&self, caller: &Arc<Caller>) -> Option<ListeningSession> {
-        self.lock().iter().find(|entry| Arc::ptr_eq(&entry.caller, caller)).cloned()
+        self.lock().iter().rev().find(|entry| Arc::ptr_eq(&entry.caller, caller)).cloned()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<ListeningSession>> {
@@ -121,34 +170,35 @@ impl ListeningSessions {
 /// Keeps a caller in [`ListeningSessions`]; dropping it removes the caller.
 struct SessionGuard {
     sessions: Arc<ListeningSessions>,
-    caller: Arc<Caller>,
+    /// No other call that listens has this counter.
+    count: Arc<AtomicUsize>,
 }
 
 impl SessionGuard {
     fn open(
         sessions: &Arc<ListeningSessions>,
         caller: &Arc<Caller>,
-    ) -> (Self, UnboundedReceiver<Changes>) {
-        let (changes, followed) = unbounded_channel();
-        sessions.lock().push(ListeningSession {
-            caller: caller.clone(),
-            changes,
-            count: Arc::default(),
-        });
-        (Self { sessions: sessions.clone(), caller: caller.clone() }, followed)
+    ) -> (Self, UnboundedReceiver<Wish>) {
+        let (wishes, received) = unbounded_channel();
+        let (caller, count) = (caller.clone(), Arc::<AtomicUsize>::default());
+        let guard = Self { sessions: sessions.clone(), count: count.clone() };
+        sessions.lock().push(ListeningSession { caller, wishes, count });
+        (guard, received)
     }
 }
 
 impl Drop for SessionGuard {
     fn drop(&mut self) {
-        self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.caller, &self.caller));
+        self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.count, &self.count));
     }
 }
 
-/// The changes for one caller: of its first subscription, and of the resources added since.
+/// The changes for one caller: of its first subscription, and of the resources that a session
+/// follows, each with its URI.
 struct Listening {
-    streams: Vec<Changes>,
-    followed: UnboundedReceiver<Changes>,
+    streams: Vec<(Option<String>, Changes)>,
+    wishes: UnboundedReceiver<Wish>,
+    count: Arc<AtomicUsize>,
     levels: UnboundedReceiver<LoggingLevel>,
 }
 
@@ -163,11 +213,11 @@ impl Listening {
             let relay = relay.clone();
             tokio::spawn(async move { relay.want_level(level).await });
         }
-        while let Poll::Ready(Some(changes)) = self.followed.poll_recv(cx) {
-            self.streams.push(changes);
+        while let Poll::Ready(Some(wish)) = self.wishes.poll_recv(cx) {
+            self.fulfil(wish);
         }
         let mut next = 0;
-        while let Some(stream) = self.streams.get_mut(next) {
+        while let Some((_, stream)) = self.streams.get_mut(next) {
             match stream.poll(cx) {
                 Poll::Ready(Some(change)) => return Poll::Ready(change.map(passed_on)),
                 Poll::Ready(None) => drop(self.streams.swap_remove(next)),
@@ -175,6 +225,18 @@ impl Listening {
             }
         }
         Poll::Pending
+    }
+
+    /// Dropping a stream ends its subscription at the upstream server.
+    fn fulfil(&mut self, wish: Wish) {
+        match wish {
+            Wish::Follow(uri, changes) => self.streams.push((Some(uri), changes)),
+            Wish::Leave(uri) => {
+                let before = self.streams.len();
+                self.streams.retain(|(followed, _)| followed.as_ref() != Some(&uri));
+                self.count.fetch_sub(before - self.streams.len(), Ordering::Relaxed);
+            }
+        }
     }
 }
 

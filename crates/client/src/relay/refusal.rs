@@ -8,8 +8,35 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+
+/// The `data` of an error with which a relay answers a call that failed on its way to the server.
+/// Errors of the server itself pass as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RelayFailure {
+    /// Whether the server may have run the call. If not, it can be repeated safely.
+    pub may_have_run: bool,
+}
+
+/// How the errors of a relay name its server. A gateway puts the configured name there.
+const UNNAMED: &str = "the server behind this one";
+
+impl RelayFailure {
+    /// Why the relay failed to pass a call on; `None` for an error of the server.
+    pub fn of(error: &ErrorObject) -> Option<Self> {
+        let is_ours = error.code == code::INTERNAL_ERROR && error.message.contains(UNNAMED);
+        error.parse_data().filter(|_| is_ours)
+    }
+
+    /// The sentence of such an error, about a server with this name.
+    pub fn message_for(error: &ErrorObject, server: &str) -> String {
+        error.message.replacen(UNNAMED, &format!("the server `{server}`"), 1)
+    }
+}
 
 /// The answer to a call that has no result: the questions of the upstream server, which the caller
 /// answers itself, or the error.
@@ -46,8 +73,9 @@ fn is_known(error: &ErrorObject, revision: Revision) -> bool {
 
 /// The error for an answer that cannot be passed on.
 fn unreadable(method: Method) -> ErrorObject {
-    let message = "the server behind this one gave an answer that cannot be passed on";
-    ErrorObject::internal(format!("`{method}`: {message}"))
+    let failure = RelayFailure { may_have_run: true };
+    let message = format!("`{method}`: {UNNAMED} gave an answer that cannot be passed on");
+    ErrorObject::internal(message).with_data(&failure)
 }
 
 /// The error for a call that failed upstream. An error of the upstream server is passed on. A
@@ -79,7 +107,8 @@ pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
         _ if error.is_invalid_answer() => "gave an answer that cannot be passed on",
         _ => "was not asked",
     };
-    ErrorObject::internal(format!("`{method}`: the server behind this one {reason}"))
+    let failure = RelayFailure { may_have_run: error.may_have_run() };
+    ErrorObject::internal(format!("`{method}`: {UNNAMED} {reason}")).with_data(&failure)
 }
 
 /// Reads the params of a request.
@@ -88,9 +117,7 @@ pub(super) fn read<T: DeserializeOwned>(request: &Request) -> Result<T, ErrorObj
 }
 
 pub(super) fn not_offered(method: Method) -> ErrorObject {
-    ErrorObject::method_not_found(format!(
-        "`{method}` is not offered by the server behind this one"
-    ))
+    ErrorObject::method_not_found(format!("`{method}` is not offered by {UNNAMED}"))
 }
 
 /// The text for a caller that cannot be sent to pages; `None` if the call was not refused for that.

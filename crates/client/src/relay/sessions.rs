@@ -4,6 +4,7 @@
 //! serves no other. Otherwise it is refused, because another caller could get it.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::future::ready;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -30,6 +31,17 @@ pub(crate) struct CallerSessions {
     pages: Mutex<VecDeque<(String, Outbox)>>,
     /// The names of pages that users have finished with.
     completed: OnceLock<broadcast::Sender<Arc<str>>>,
+    asked: QuestionHook,
+}
+
+/// Called with each question of the upstream server.
+#[derive(Default)]
+struct QuestionHook(OnceLock<Box<dyn Fn() + Send + Sync>>);
+
+impl fmt::Debug for QuestionHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("QuestionHook")
+    }
 }
 
 /// The most pages whose callers are remembered; of more, the newest.
@@ -42,6 +54,8 @@ struct CallerSession {
     client: Arc<ClientProfile>,
     /// Of the call that listens on behalf of the session.
     outbox: Outbox,
+    /// Tells that call apart from others that listen for the session.
+    name: Arc<()>,
 }
 
 impl CallerSessions {
@@ -49,9 +63,14 @@ impl CallerSessions {
     /// without a session get only what belongs to their calls (LOG-20).
     pub(super) fn open(sessions: &Arc<Self>, parts: &Parts) -> Option<impl Drop + use<>> {
         parts.extensions.get::<EveryResource>()?;
-        let session = CallerSession { client: parts.client.clone(), outbox: parts.outbox.clone() };
-        sessions.lock().push(session);
-        Some(SessionGuard { sessions: sessions.clone(), client: parts.client.clone() })
+        let name = Arc::new(());
+        let (client, outbox) = (parts.client.clone(), parts.outbox.clone());
+        let mut open = sessions.lock();
+        // A call that listens anew replaces the earlier one.
+        open.retain(|session| !Arc::ptr_eq(&session.client, &client));
+        open.push(CallerSession { client, outbox, name: name.clone() });
+        drop(open);
+        Some(SessionGuard { sessions: sessions.clone(), name })
     }
 
     /// Notes that the relay serves one session and no other caller.
@@ -64,8 +83,22 @@ impl CallerSessions {
         self.is_for_one.load(Ordering::Relaxed)
     }
 
+    /// Sets the function that is called with each question. The first one stays.
+    pub(super) fn on_question(&self, hook: impl Fn() + Send + Sync + 'static) {
+        // Fails if there is one already.
+        let _ = self.asked.0.set(Box::new(hook));
+    }
+
+    /// Notes that the upstream server asks.
+    pub(super) fn note_question(&self) {
+        if let Some(hook) = self.asked.0.get() {
+            hook();
+        }
+    }
+
     /// Puts a question that belongs to no call to the only session, or refuses it.
     pub(crate) fn ask(&self, question: InputRequest) -> QuestionAnswer {
+        self.note_question();
         let only = match &self.lock()[..] {
             [session] if self.is_for_one() => Some(session.clone()),
             _ => None,
@@ -143,11 +176,11 @@ impl CallerSessions {
 /// Keeps a session in [`CallerSessions`].
 struct SessionGuard {
     sessions: Arc<CallerSessions>,
-    client: Arc<ClientProfile>,
+    name: Arc<()>,
 }
 
 impl Drop for SessionGuard {
     fn drop(&mut self) {
-        self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.client, &self.client));
+        self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.name, &self.name));
     }
 }

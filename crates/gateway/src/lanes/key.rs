@@ -8,7 +8,7 @@ use bowline_types::capability::ClientCapabilities;
 use crate::config::{Isolation, Sharing};
 
 /// Callers with equal keys share a lane.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LaneKey {
     owner: Owner,
     /// The session that has the lane to itself.
@@ -20,7 +20,19 @@ pub(crate) struct LaneKey {
 /// Identifies a session without keeping it open. All its calls share one profile, so the address of
 /// that identifies it; the weak pointer keeps the address from being used again.
 #[derive(Clone, Debug)]
-struct SessionId(Weak<ClientProfile>);
+pub(crate) struct SessionId(Weak<ClientProfile>);
+
+impl SessionId {
+    /// The session of a caller; `None` for a caller without one.
+    pub(crate) fn of(parts: &Parts) -> Option<Self> {
+        parts.revision.has_handshake().then(|| Self(Arc::downgrade(&parts.client)))
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+}
 
 impl PartialEq for SessionId {
     fn eq(&self, other: &Self) -> bool {
@@ -29,12 +41,6 @@ impl PartialEq for SessionId {
 }
 
 impl Eq for SessionId {}
-
-impl std::hash::Hash for SessionId {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.0.as_ptr().hash(state);
-    }
-}
 
 impl LaneKey {
     /// The key of callers without credentials that share a lane.
@@ -53,8 +59,7 @@ impl LaneKey {
             Sharing::Owner => parts.owner.clone(),
             Sharing::All => Owner::anonymous(),
         };
-        let is_isolated = isolation == Isolation::Caller && parts.revision.has_handshake();
-        let session = is_isolated.then(|| SessionId(Arc::downgrade(&parts.client)));
+        let session = SessionId::of(parts).filter(|_| isolation == Isolation::Caller);
         let exact = exact.and_then(|capabilities| serde_json::to_string(capabilities).ok());
         Self { owner, session, exact }
     }
@@ -66,6 +71,15 @@ impl LaneKey {
 
     /// Whether its session has ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.session.as_ref().is_some_and(|session| session.0.strong_count() == 0)
+        self.session.as_ref().is_some_and(SessionId::is_over)
+    }
+
+    /// Whether callers share the lane that the server may ask.
+    pub(crate) fn is_of_askers(&self) -> bool {
+        self.exact.is_some() && self.session.is_none()
+    }
+
+    pub(crate) fn has_owner_of(&self, other: &Self) -> bool {
+        self.owner == other.owner
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bowline_proto::request::{Outbox, Outgoing, ReportedChange, Request, Response};
+use bowline_proto::request::{Outbox, Outgoing, ReportedChange, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
@@ -20,11 +20,10 @@ impl Lanes {
     pub(super) async fn listen(&self, request: Request) -> Response {
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
-        let lane = self.lane_of(&request.parts).ok_or_else(|| refusal::full(&self.0.name))?;
-        let guard = self.0.sessions.open(&request.parts.client);
+        let lane = self.shared_lane(&request.parts).ok_or_else(|| refusal::full(&self.0.name))?;
+        let guard = self.0.sessions.open(&request.parts.client, lane);
         let subscription = Subscription {
             lanes: self,
-            lane,
             wished: params.notifications,
             caller: guard.caller.clone(),
             outbox: request.parts.outbox.clone(),
@@ -44,15 +43,29 @@ impl Lanes {
         // The relay hands the subscription to the call that listens, which must be there first.
         caller.attached(lease.generation()).await;
         let success = call(&lease, request).await?;
-        caller.follow(uri, lease);
+        caller.follow(uri, lease.shared());
         Ok(success)
+    }
+
+    /// Ends the subscription of a session to a resource.
+    pub(super) async fn unfollow(&self, request: Request) -> Response {
+        let uri = request.params.parse_all::<SubscribeParams>();
+        let uri = uri.map_err(ErrorObject::misread_params)?.uri;
+        let caller = self.0.sessions.find(&request.parts.client);
+        let Some(caller) = caller.filter(|caller| caller.unfollow(&uri)) else {
+            return Ok(Success::empty());
+        };
+        let lane = caller.lane().borrow().clone();
+        match lane.running() {
+            Some(lease) => call(&lease, request).await,
+            None => Ok(Success::empty()),
+        }
     }
 }
 
 /// One `subscriptions/listen`, over all connections that the server has meanwhile.
 struct Subscription<'l> {
     lanes: &'l Lanes,
-    lane: Supervised,
     wished: SubscriptionFilter,
     caller: Arc<ListeningCaller>,
     outbox: Outbox,
@@ -60,11 +73,24 @@ struct Subscription<'l> {
 }
 
 impl Subscription<'_> {
+    /// Listens on the lane of the caller, and on the next one when the caller has moved.
     async fn run(&self, request: Request) -> Response {
-        let mut changes = self.lane.changes();
+        let mut lanes = self.caller.lane();
+        loop {
+            let lane = lanes.borrow_and_update().clone();
+            tokio::select! {
+                outcome = self.listen_on(&lane, &request) => return outcome,
+                // Fails only if the caller is gone, which this holds.
+                _ = lanes.changed() => {}
+            }
+        }
+    }
+
+    async fn listen_on(&self, lane: &Supervised, request: &Request) -> Response {
+        let mut changes = lane.changes();
         loop {
             changes.mark_unchanged();
-            let Some(lease) = self.connection().await else {
+            let Some(lease) = self.connection(lane).await else {
                 self.acknowledge().await;
                 // Fails only if the lane is gone, which this holds.
                 let _ = changes.changed().await;
@@ -73,13 +99,13 @@ impl Subscription<'_> {
             if self.acknowledgement.is_sent() {
                 self.report_everything(&lease).await;
             }
-            let outcome = call(&lease, self.request(&request, lease.generation())).await;
+            let outcome = call(&lease, self.request(request, lease.generation())).await;
             if !lease.is_closed() {
                 return outcome;
             }
             drop(lease);
             self.acknowledge().await;
-            if self.lane.has_failed() {
+            if lane.has_failed() {
                 self.report_lists().await;
             }
             let _ = changes.changed().await;
@@ -87,13 +113,19 @@ impl Subscription<'_> {
     }
 
     /// The connection to listen on. It is opened only to follow resources.
-    async fn connection(&self) -> Option<Lease> {
-        let follows = !self.wished.resource_subscriptions.is_empty();
-        if follows && let Ok(lease) = self.lane.lease().await {
+    async fn connection(&self, lane: &Supervised) -> Option<Lease> {
+        let names = !self.wished.resource_subscriptions.is_empty();
+        if (names || !self.caller.followed().is_empty())
+            && let Ok(lease) = lane.lease().await
+        {
             self.lanes.meet(&lease);
-            return Some(lease);
+            if names {
+                return Some(lease);
+            }
+            // Until the session has unsubscribed from all.
+            self.caller.keep(lease);
         }
-        self.lane.running()
+        lane.running()
     }
 
     /// The request for one connection: with the resources that the session follows by now.

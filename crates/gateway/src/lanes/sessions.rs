@@ -7,7 +7,7 @@ use bowline_proto::request::ClientProfile;
 use bowline_proto::sync::lock;
 use tokio::sync::watch;
 
-use crate::supervise::Lease;
+use crate::supervise::{Lease, Supervised};
 
 /// The callers that listen now.
 #[derive(Debug, Default)]
@@ -18,6 +18,9 @@ pub(crate) struct Sessions(Mutex<Vec<Arc<ListeningCaller>>>);
 pub(crate) struct ListeningCaller {
     /// All calls of a session share this allocation, so its address identifies the session.
     client: Arc<ClientProfile>,
+    /// The lane that it listens on: that of its last call, so that it also gets what the server sends
+    /// there besides.
+    lane: watch::Sender<Supervised>,
     followed: Mutex<Followed>,
     /// The connection whose changes the caller gets now; 0 for none.
     attached: watch::Sender<u64>,
@@ -32,22 +35,45 @@ struct Followed {
 
 impl Sessions {
     /// Adds a caller until the guard is dropped.
-    pub(crate) fn open(self: &Arc<Self>, client: &Arc<ClientProfile>) -> ListeningGuard {
+    pub(crate) fn open(
+        self: &Arc<Self>,
+        client: &Arc<ClientProfile>,
+        lane: Supervised,
+    ) -> ListeningGuard {
+        // A call that listens anew replaces the earlier one.
+        let uris = self.find(client).map(|caller| lock(&caller.followed).uris.clone());
+        let followed = Followed { uris: uris.unwrap_or_default(), lease: None };
         let caller = Arc::new(ListeningCaller {
             client: client.clone(),
-            followed: Mutex::default(),
+            lane: watch::Sender::new(lane),
+            followed: Mutex::new(followed),
             attached: watch::Sender::new(0),
         });
         lock(&self.0).push(caller.clone());
         ListeningGuard { sessions: self.clone(), caller }
     }
 
+    /// The caller with this profile. If several calls listen for it, the newest replaces the others.
     pub(crate) fn find(&self, client: &Arc<ClientProfile>) -> Option<Arc<ListeningCaller>> {
-        lock(&self.0).iter().find(|caller| Arc::ptr_eq(&caller.client, client)).cloned()
+        lock(&self.0).iter().rev().find(|caller| Arc::ptr_eq(&caller.client, client)).cloned()
     }
 }
 
 impl ListeningCaller {
+    /// Lets the caller listen on this lane.
+    pub(crate) fn move_to(&self, lane: &Supervised) {
+        self.lane.send_if_modified(|now| {
+            let is_other = now != lane;
+            now.clone_from(lane);
+            is_other
+        });
+    }
+
+    /// The lane that it listens on.
+    pub(crate) fn lane(&self) -> watch::Receiver<Supervised> {
+        self.lane.subscribe()
+    }
+
     /// Notes that changes of this connection reach the caller.
     pub(crate) fn attach(&self, generation: u64) {
         self.attached.send_replace(generation);
@@ -65,6 +91,24 @@ impl ListeningCaller {
         let mut followed = lock(&self.followed);
         followed.uris.insert(uri);
         followed.lease = Some(lease);
+    }
+
+    /// Keeps the server running as long as the session follows a resource.
+    pub(crate) fn keep(&self, lease: Lease) {
+        let mut followed = lock(&self.followed);
+        followed.lease = Some(lease).filter(|_| !followed.uris.is_empty());
+    }
+
+    /// Notes that the session does not follow a resource any more. Gives whether it did.
+    pub(crate) fn unfollow(&self, uri: &str) -> bool {
+        let mut followed = lock(&self.followed);
+        let was_followed = followed.uris.remove(uri);
+        // Returned outside of the lock, because others wait for it.
+        let is_last = followed.uris.is_empty();
+        let lease = followed.lease.take_if(|_| is_last);
+        drop(followed);
+        drop(lease);
+        was_followed
     }
 
     /// The resources that the session follows.

@@ -3,19 +3,13 @@
 use std::time::Duration;
 
 use bowline::tools;
-use bowline_client::{Change, Changes};
-use bowline_gateway::GatewayLimits;
+use bowline_client::Change;
+use bowline_gateway::{GatewayLimits, bridge};
 use bowline_server::{Resource, Server, Tool};
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
-use crate::support::{BOTH, Fake, client, echo, say};
-
-async fn next(changes: &mut Changes) -> Option<Change> {
-    let next =
-        std::future::poll_fn(|cx| futures_core::Stream::poll_next(std::pin::Pin::new(changes), cx));
-    timeout(Duration::from_secs(5), next).await.ok().flatten().map(Result::unwrap)
-}
+use crate::support::{BOTH, Fake, client, connect, echo, file, gateway, next, say, ways};
 
 #[tokio::test(start_paused = true)]
 async fn followers_of_lists_hear_of_changes_failures_and_restarts() {
@@ -79,5 +73,58 @@ async fn followers_of_a_resource_keep_the_server_running_and_hear_of_its_restart
         while next(&mut changes).await.is_some() {}
         server.notify().resource_updated("board:///");
         assert_eq!(next(&mut changes).await, board(), "{revision}");
+    }
+}
+
+/// A server with a resource.
+fn board() -> Server {
+    echo().resource(Resource::new("board:///", || async { "text" }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_is_stopped_when_the_last_follower_of_its_resource_has_left() {
+    for upstream in BOTH {
+        for revision in BOTH {
+            let fake = Fake::speaking(upstream, board());
+            let lanes = fake.lanes(GatewayLimits::default());
+            let caller = client(&lanes, revision).await;
+            let changes = caller.subscribe().resource("board:///").open().await.unwrap();
+            sleep(Duration::from_secs(1000)).await;
+            assert_eq!(fake.running().await, 1, "{revision} {upstream}");
+            drop(changes);
+            sleep(Duration::from_secs(610)).await;
+            assert_eq!(fake.running().await, 0, "{revision} {upstream}");
+        }
+    }
+}
+
+const ONE: &str = r#"{ "mcpServers": { "far": { "command": "x" } } }"#;
+const TWO: &str = r#"{ "mcpServers": { "far": { "command": "x" }, "new": { "command": "y" } } }"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_new_load_of_the_configuration_keeps_subscriptions() {
+    for upstream in BOTH {
+        for way in ways() {
+            let far = board();
+            let fake = Fake::speaking(upstream, far.clone());
+            let gateway = gateway(ONE, [("far", fake.clone()), ("new", Fake::new(echo()))]);
+            let server = bridge(gateway.clone(), None);
+            let caller = connect(&server, way, |builder| builder).await;
+            let subscribe = caller.subscribe().tools().resource("board:///");
+            let mut changes = subscribe.open().await.unwrap();
+            assert!(changes.missing().is_empty(), "{way:?} {upstream}");
+            while next(&mut changes).await.is_some() {}
+            gateway.reload(&file(TWO)).unwrap();
+            // There may be new tools.
+            assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?} {upstream}");
+            while next(&mut changes).await.is_some() {}
+            far.notify().resource_updated("board:///");
+            let board = Change::Resource("board:///".to_owned());
+            assert_eq!(next(&mut changes).await, Some(board), "{way:?} {upstream}");
+            assert_eq!(fake.starts(), 1, "{way:?} {upstream}");
+            drop(changes);
+            sleep(Duration::from_secs(610)).await;
+            assert_eq!(fake.running().await, 0, "{way:?} {upstream}");
+        }
     }
 }

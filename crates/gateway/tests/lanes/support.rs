@@ -5,14 +5,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline::{tool, tools};
-use bowline_client::Client;
-use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, client_builder};
+use bowline_client::{Change, Changes, Client, ClientBuilder};
+use bowline_gateway::config::{ConfigFile, ConfigVariables, Dialect};
+use bowline_gateway::{
+    Dial, DialError, Gateway, GatewayLimits, GatewayOptions, Lanes, client_builder,
+};
 use bowline_server::Server;
+use bowline_testing::harness::connect_in_memory;
 use bowline_transport::duplex::duplex;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 /// Both eras.
 pub(crate) const BOTH: [Revision; 2] = [Revision::LATEST_LEGACY, Revision::LATEST];
@@ -23,6 +28,8 @@ pub(crate) struct Fake(Arc<FakeState>);
 
 struct FakeState {
     server: Server,
+    /// The only revision that its connections speak, if not any.
+    revision: Option<Revision>,
     starts: AtomicUsize,
     fails: AtomicBool,
     hangs: AtomicBool,
@@ -31,8 +38,18 @@ struct FakeState {
 
 impl Fake {
     pub(crate) fn new(server: Server) -> Self {
+        Self::make(server, None)
+    }
+
+    /// A server that is spoken to in this revision.
+    pub(crate) fn speaking(revision: Revision, server: Server) -> Self {
+        Self::make(server, Some(revision))
+    }
+
+    fn make(server: Server, revision: Option<Revision>) -> Self {
         Self(Arc::new(FakeState {
             server,
+            revision,
             starts: AtomicUsize::new(0),
             fails: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
@@ -96,7 +113,10 @@ impl Dial for Fake {
             let task = tokio::spawn(async move { server.serve(far).await });
             self.0.running.lock().unwrap().push(task.abort_handle());
         }
-        let builder = client_builder(declared, limits);
+        let mut builder = client_builder(declared, limits);
+        if let Some(revision) = self.0.revision {
+            builder = builder.revisions([revision]);
+        }
         Box::pin(async move { Ok(builder.connect(near).await?) })
     }
 
@@ -125,7 +145,84 @@ pub(crate) fn echo() -> Server {
 /// A client of an upstream that is mounted as `fake`.
 pub(crate) async fn client(lanes: &Lanes, revision: Revision) -> Client {
     let gateway = Server::new("gateway", "1.0.0").mount("fake", lanes.clone());
-    let (near, far) = duplex();
-    tokio::spawn(gateway.serve(far));
-    Client::builder("caller", "1.0.0").revisions([revision]).connect(near).await.unwrap()
+    connect(&gateway, Way { revision, http: false }, |builder| builder).await
+}
+
+/// How a caller reaches the gateway.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) revision: Revision,
+    pub(crate) http: bool,
+}
+
+/// Both eras, over memory and over HTTP.
+pub(crate) fn ways() -> impl Iterator<Item = Way> {
+    BOTH.into_iter().flat_map(|revision| [false, true].map(|http| Way { revision, http }))
+}
+
+/// A client of a server.
+pub(crate) async fn connect(
+    server: &Server,
+    way: Way,
+    describe: impl FnOnce(ClientBuilder) -> ClientBuilder,
+) -> Client {
+    let builder = describe(Client::builder("caller", "1.0.0")).revisions([way.revision]);
+    let client = match way.http {
+        false => {
+            let (near, far) = duplex();
+            tokio::spawn(server.clone().serve(far));
+            builder.connect(near).await
+        }
+        true => {
+            let endpoint = server.http().build().unwrap();
+            builder.connect(connect_in_memory(endpoint, way.revision)).await
+        }
+    };
+    client.unwrap()
+}
+
+/// A configuration file.
+pub(crate) fn file(text: &str) -> ConfigFile {
+    ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap()
+}
+
+/// A gateway to servers in this process, by the names in the file.
+pub(crate) fn gateway<const N: usize>(text: &str, servers: [(&'static str, Fake); N]) -> Gateway {
+    let options = GatewayOptions::new(ConfigVariables::none()).dialled_by(move |entry, _| {
+        let server = servers.iter().find(|(name, _)| *name == entry.name);
+        Arc::new(server.unwrap().1.clone())
+    });
+    Gateway::with_options(&file(text), options).unwrap()
+}
+
+/// A list that a test and its hooks share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Heard {
+    pub(crate) fn note(&self, text: impl Into<String>) {
+        self.0.lock().unwrap().push(text.into());
+    }
+
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// A caller that agrees to everything, and notes the questions.
+pub(crate) fn agreeing(builder: ClientBuilder, heard: &Heard) -> ClientBuilder {
+    let heard = heard.clone();
+    builder.allow_urls().on_ask(move |question| {
+        heard.note(question.message());
+        let is_page = question.url().is_some();
+        let answer = if is_page { question.consent() } else { question.accept(true) };
+        async move { answer }
+    })
+}
+
+/// The next change, if there is one soon.
+pub(crate) async fn next(changes: &mut Changes) -> Option<Change> {
+    let next =
+        std::future::poll_fn(|cx| futures_core::Stream::poll_next(std::pin::Pin::new(changes), cx));
+    timeout(Duration::from_secs(5), next).await.ok().flatten().map(Result::unwrap)
 }

@@ -2,7 +2,8 @@
 //!
 //! A result is stored for as long as its server allows, under the method and the params of its
 //! request, and dropped as soon as the server reports a change. The cache never sends a request by
-//! itself. It belongs to one connection, and so to one caller: private results are never shared.
+//! itself. It belongs to one connection, and so to one credential: private results are never
+//! shared. Callers of a relay share it only if their requests state the same capabilities.
 //!
 //! [caching]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
 
@@ -60,6 +61,9 @@ struct Key {
     method: Method,
     params: String,
     meta: String,
+    /// The capabilities of the caller of a relay, which the request states: a server may list by
+    /// them.
+    capabilities: String,
 }
 
 /// A stored result.
@@ -124,7 +128,10 @@ impl Cache {
         let ttl = answer.cache.map_or(Duration::ZERO, |hint| hint.ttl.min(self.options.longest));
         let Some(key) = Key::of(request) else { return };
         self.remove(&key);
-        let bytes = key.params.len() + key.meta.len() + answer.result.as_str().len();
+        let bytes = key.params.len()
+            + key.meta.len()
+            + key.capabilities.len()
+            + answer.result.as_str().len();
         let Some(stale_at) = now.checked_add(ttl).filter(|at| *at > now) else { return };
         if changes != self.changes || bytes > self.options.bytes || self.options.entries == 0 {
             return;
@@ -204,8 +211,11 @@ impl Key {
         if !request.method.is_cacheable() || carries_input(request) {
             return None;
         }
-        let params = request.params.as_str().to_owned();
-        Some(Self { method: request.method, params, meta: splice::json(&request.meta) })
+        let (method, params) = (request.method, request.params.as_str().to_owned());
+        let caller = request.on_behalf.as_ref();
+        let capabilities = caller.map(|caller| splice::json(&caller.capabilities));
+        let (meta, capabilities) = (splice::json(&request.meta), capabilities.unwrap_or_default());
+        Some(Self { method, params, meta, capabilities })
     }
 }
 
@@ -220,8 +230,10 @@ fn carries_input(request: &CallRequest) -> bool {
         request_state: Option<RawJson>,
     }
 
-    let input = request.params.parse();
-    input.is_ok_and(|input: Input| input.input_responses.is_some() || input.request_state.is_some())
+    let is_returned = request.on_behalf.as_ref().is_some_and(|caller| caller.input.is_some());
+    let input = request.params.parse::<Input>();
+    let carries = |input: Input| input.input_responses.is_some() || input.request_state.is_some();
+    is_returned || input.is_ok_and(carries)
 }
 
 #[cfg(test)]

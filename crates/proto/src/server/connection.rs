@@ -116,7 +116,8 @@ enum ServiceCall {
     },
     /// A notification of a legacy session that is passed to the service.
     Notice,
-    /// A notification of an extension, which runs like a call and is not answered.
+    /// A notification of an extension, or an answered `resources/unsubscribe`: runs like a call and is
+    /// not answered.
     Notification(State),
 }
 

@@ -1,9 +1,11 @@
 //! Storing results: how long, for whom, and when they are dropped, in virtual time.
 
 use bowline_types::cache::CacheHint;
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::json::Object;
 use serde_json::{Value, json};
 
+use super::super::{Asker, OnBehalf};
 use super::*;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -295,4 +297,34 @@ fn a_result_of_a_call_after_a_change_is_stored_and_an_acknowledgement_is_no_chan
     kept.cache.changed(&ReportedChange::Acknowledged(Default::default()));
     kept.cache.keep(&read("a:/1"), &answer("a", MINUTE), before, kept.now);
     assert!(kept.has(&read("a:/1")));
+}
+
+/// A server may list tools by what the caller of a relay can do.
+// spec: CACHE-5
+#[test]
+fn a_result_serves_only_callers_with_the_capabilities_that_it_was_made_for() {
+    let mut kept = kept(CacheOptions::default());
+    let of = |capabilities| {
+        let mut request = tools();
+        request.on_behalf = Some(Box::new(OnBehalf::new(capabilities, Asker::Call)));
+        request
+    };
+    let (plain, asking) =
+        (of(ClientCapabilities::new()), of(ClientCapabilities::new().with_sampling()));
+    kept.keep(&plain, "a", MINUTE);
+    assert!(kept.has(&plain));
+    assert!(!kept.has(&asking));
+    assert!(!kept.has(&tools()));
+}
+
+// spec: CACHE-6
+#[test]
+fn the_result_of_a_call_with_answers_of_the_caller_is_not_kept() {
+    let mut kept = kept(CacheOptions::default());
+    let mut request = read("a:b");
+    let mut caller = OnBehalf::new(ClientCapabilities::new(), Asker::Call);
+    caller.input = Some(Box::default());
+    request.on_behalf = Some(Box::new(caller));
+    kept.keep(&request, "a", MINUTE);
+    assert!(!kept.has(&request));
 }

@@ -146,7 +146,11 @@ impl ServerConnection {
         let method = admission::method_of(&request.method, revision)?;
         let Some(session) = &mut self.session else { return Ok(()) };
         if let Some(response) = session.serve(method, &request.params) {
+            let is_left = method == Method::ResourcesUnsubscribe && response.is_ok();
             self.reply(&request.id, batch, response);
+            if is_left {
+                self.pass_unsubscribe(request.params);
+            }
             return Ok(());
         }
         let envelope = legacy::read_envelope(meta, revision, session.client.clone())?;
@@ -262,6 +266,24 @@ impl ServerConnection {
         let (_, request) = Exchange::open(number, notice, self.origin(attached));
         self.calls.insert(number, ServiceCall::Notice);
         self.events.push_back(ServerEvent::Call(Box::new(request)));
+    }
+
+    /// The session does not follow a resource any more: passes that to the service, which may follow
+    /// the resource elsewhere on behalf of the session. Its answer is not awaited. If too many calls
+    /// wait, the service is not told, and reports changes that the session does not get.
+    fn pass_unsubscribe(&mut self, params: Members) {
+        let Some(session) = &self.session else { return };
+        let call = own_call(session, RequestId::from(0), Method::ResourcesUnsubscribe);
+        let (Ok(call), true) = (call, self.backlog.len() < self.config.limits().backlog) else {
+            return;
+        };
+        let number = self.number();
+        let attached = Attached { access: self.access(), ..Attached::default() };
+        let (_, request) =
+            Exchange::open(number, Admitted { params, ..call }, self.origin(attached));
+        self.calls.insert(number, ServiceCall::Notification(State::WaitingForTurn));
+        self.backlog.push_back(Box::new(request));
+        self.start_next();
     }
 
     /// The service has handled a change of the roots. If another came meanwhile, it is passed on

@@ -1,0 +1,104 @@
+//! Which lane a call goes to, and what that lane declares.
+
+use bowline_proto::request::Parts;
+use bowline_proto::sync::lock;
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::error::ErrorObject;
+use bowline_types::ext::apps;
+use tokio::time::{Instant, timeout_at};
+
+use super::key::{LaneKey, SessionId};
+use super::pool::{MostLanes, NoLane, TakenLane, Wanted};
+use super::{Inner, Lanes};
+use crate::config::Isolation;
+use crate::refusal;
+use crate::supervise::{Audience, Supervised};
+
+impl Lanes {
+    /// The lane that a caller needs, and what it declares.
+    fn wanted(&self, parts: &Parts) -> (Wanted, ClientCapabilities) {
+        let rules = (self.0.sharing, self.0.isolation);
+        let exact = self.needs_exact_capabilities().then(|| self.exact_capabilities(parts));
+        let key = LaneKey::of(parts, rules, exact.as_ref());
+        let can_answer = exact.as_ref().is_some_and(|exact| {
+            exact.elicitation.is_some() || exact.sampling.is_some() || exact.roots.is_some()
+        });
+        let is_exclusive = can_answer && self.0.asking.is_known() && !key.is_isolated();
+        let wanted = Wanted { key, session: SessionId::of(parts), is_exclusive };
+        (wanted, exact.unwrap_or_else(Self::every_question))
+    }
+
+    /// A lane for what is no call: it asks nothing. `None` if there are too many.
+    pub(super) fn shared_lane(&self, parts: &Parts) -> Option<Supervised> {
+        let (mut wanted, declared) = self.wanted(parts);
+        wanted.is_exclusive = false;
+        self.take(&wanted, declared).ok().map(|lane| lane.supervised.clone())
+    }
+
+    /// A lane for a call. Waits while other askers hold all lanes that the owner may have.
+    pub(super) async fn lane_of(&self, parts: &Parts) -> Result<TakenLane, ErrorObject> {
+        let until = Instant::now() + self.0.limits.lane_wait;
+        loop {
+            let freed = self.0.pool.freed();
+            // Again after each wait, since the server may be known better by now.
+            let (wanted, declared) = self.wanted(parts);
+            match self.take(&wanted, declared) {
+                Ok(lane) => {
+                    if wanted.is_exclusive
+                        && let Some(caller) = self.0.sessions.find(&parts.client)
+                    {
+                        caller.move_to(&lane.supervised);
+                    }
+                    return Ok(lane);
+                }
+                Err(NoLane::Full) => return Err(refusal::full(&self.0.name)),
+                Err(NoLane::Held) => {
+                    let waited = timeout_at(until, freed).await;
+                    waited.map_err(|_| refusal::busy(&self.0.name))?;
+                }
+            }
+        }
+    }
+
+    pub(super) fn take(
+        &self,
+        wanted: &Wanted,
+        declared: ClientCapabilities,
+    ) -> Result<TakenLane, NoLane> {
+        let Inner { dial, limits, asking, pool, .. } = &*self.0;
+        let per_owner = if dial.is_process() { limits.process_lanes } else { limits.http_lanes };
+        let most = MostLanes { per_owner, in_all: limits.lanes };
+        let audience = if wanted.key.is_isolated() { Audience::One } else { self.0.audience };
+        pool.take(wanted, most, || {
+            let (dial, asking) = (dial.clone(), asking.clone());
+            Supervised::new(dial, (declared, audience), asking, limits.clone())
+        })
+    }
+
+    /// Whether lanes declare exactly what their callers can do.
+    fn needs_exact_capabilities(&self) -> bool {
+        let met = lock(&self.0.met);
+        let states_them = met.as_ref().is_some_and(|met| met.revision.has_input_requests());
+        let is_own = self.0.audience == Audience::One || self.0.isolation == Isolation::Caller;
+        !states_them && (is_own || self.0.asking.is_known())
+    }
+
+    /// What a caller can do, as far as questions about it are passed on. Roots only on lanes of one
+    /// caller, because servers make permissions of the whole process of them.
+    fn exact_capabilities(&self, parts: &Parts) -> ClientCapabilities {
+        let declared = &parts.client.capabilities;
+        let mut exact = ClientCapabilities::new();
+        exact.elicitation.clone_from(&declared.elicitation);
+        exact.sampling.clone_from(&declared.sampling);
+        if let Some(settings) = declared.extensions.settings(apps::IDENTIFIER) {
+            // The caller has declared it, so it is well-formed.
+            _ = exact.extensions.insert(apps::IDENTIFIER, settings.clone());
+        }
+        let is_own = self.0.audience == Audience::One
+            || (self.0.isolation == Isolation::Caller && parts.revision.has_handshake());
+        if is_own {
+            exact.roots.clone_from(&declared.roots);
+        }
+        exact
+    }
+}

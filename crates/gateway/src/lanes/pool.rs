@@ -1,0 +1,206 @@
+//! The open lanes of one server, and which asker holds each.
+//!
+//! A server with a handshake names no call when it asks on stdio. So a lane whose server may ask
+//! serves one asker at a time: a session, with all its calls, or a single call of a caller without
+//! one. A session gets its last lane again while that is free.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bowline_proto::sync::lock;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use super::key::{LaneKey, SessionId};
+use crate::supervise::Supervised;
+
+/// The lanes of one server.
+#[derive(Debug, Default)]
+pub(super) struct LanePool {
+    open: Mutex<Vec<Lane>>,
+    /// Notified when an asker has left a lane.
+    freed: Notify,
+}
+
+#[derive(Debug)]
+struct Lane {
+    key: LaneKey,
+    supervised: Supervised,
+    holder: Option<Holder>,
+    /// The session that held it last.
+    last: Option<SessionId>,
+}
+
+/// The asker that holds a lane.
+#[derive(Debug)]
+struct Holder {
+    /// `None` for a single call of a caller without a session.
+    session: Option<SessionId>,
+    calls: usize,
+}
+
+/// The lane that a call needs.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) key: LaneKey,
+    pub(super) session: Option<SessionId>,
+    /// Whether no other asker may use the lane meanwhile.
+    pub(super) is_exclusive: bool,
+}
+
+/// The most lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MostLanes {
+    /// Of one owner, for callers that the server may ask.
+    pub(super) per_owner: usize,
+    pub(super) in_all: usize,
+}
+
+/// Why there is no lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoLane {
+    /// Other askers hold all lanes that the owner may have.
+    Held,
+    /// Too many lanes are open.
+    Full,
+}
+
+impl LanePool {
+    /// A lane for a call; makes one if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the limits allow no more.
+    pub(super) fn take(
+        self: &Arc<Self>,
+        wanted: &Wanted,
+        most: MostLanes,
+        make: impl FnOnce() -> Supervised,
+    ) -> Result<TakenLane, NoLane> {
+        let mut open = self.lock();
+        open.extract_if(.., |lane| lane.key.is_over()).for_each(Lane::close);
+        let mut best = best(&open, wanted);
+        if wanted.is_exclusive && best.is_none_or(|at| !open[at].is_open()) {
+            make_room(&mut open, &wanted.key, most.per_owner)?;
+            // Places have moved.
+            best = self::best(&open, wanted);
+        }
+        let at = match best {
+            Some(at) => at,
+            None => {
+                if open.len() >= most.in_all {
+                    open.retain(Lane::is_open);
+                }
+                if open.len() >= most.in_all {
+                    return Err(NoLane::Full);
+                }
+                let key = wanted.key.clone();
+                open.push(Lane { key, supervised: make(), holder: None, last: None });
+                open.len() - 1
+            }
+        };
+        let lane = &mut open[at];
+        let supervised = lane.supervised.clone();
+        if !wanted.is_exclusive {
+            return Ok(TakenLane { supervised, held_in: None });
+        }
+        lane.last.clone_from(&wanted.session);
+        match &mut lane.holder {
+            Some(holder) => holder.calls += 1,
+            None => lane.holder = Some(Holder { session: wanted.session.clone(), calls: 1 }),
+        }
+        Ok(TakenLane { supervised, held_in: Some(self.clone()) })
+    }
+
+    /// Waits until an asker leaves a lane. Counts from the moment when this is called.
+    pub(super) fn freed(&self) -> Notified<'_> {
+        self.freed.notified()
+    }
+
+    /// All lanes.
+    pub(super) fn all(&self) -> Vec<Supervised> {
+        self.lock().iter().map(|lane| lane.supervised.clone()).collect()
+    }
+
+    fn leave(&self, supervised: &Supervised) {
+        let mut open = self.lock();
+        let lane = open.iter_mut().find(|lane| lane.supervised == *supervised);
+        let Some(lane) = lane else { return };
+        let Some(holder) = &mut lane.holder else { return };
+        holder.calls -= 1;
+        if holder.calls == 0 {
+            lane.holder = None;
+            drop(open);
+            self.freed.notify_waiters();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Lane>> {
+        lock(&self.open)
+    }
+}
+
+/// The place of the lane that suits a call best.
+fn best(open: &[Lane], wanted: &Wanted) -> Option<usize> {
+    let ranks = open.iter().enumerate().filter_map(|(at, lane)| Some((lane.rank(wanted)?, at)));
+    ranks.min().map(|(_, at)| at)
+}
+
+/// Checks that another lane may be opened for callers that the server may ask. If their owner has too
+/// many, closes one that nothing uses.
+fn make_room(open: &mut Vec<Lane>, key: &LaneKey, most: usize) -> Result<(), NoLane> {
+    let is_counted =
+        |lane: &Lane| lane.key.is_of_askers() && lane.key.has_owner_of(key) && lane.is_open();
+    if open.iter().filter(|lane| is_counted(lane)).count() < most {
+        return Ok(());
+    }
+    let is_unused = |lane: &Lane| lane.holder.is_none() && lane.supervised.is_unused();
+    let unused = open.iter().position(|lane| is_counted(lane) && is_unused(lane));
+    open.remove(unused.ok_or(NoLane::Held)?).close();
+    Ok(())
+}
+
+impl Lane {
+    /// Whether it has a process or session, or is about to get one.
+    fn is_open(&self) -> bool {
+        self.holder.is_some() || !self.supervised.is_stopped()
+    }
+
+    /// How well the lane suits a call, the least best; `None` if it does not.
+    fn rank(&self, wanted: &Wanted) -> Option<u8> {
+        if self.key != wanted.key {
+            return None;
+        }
+        let is_same = |session: &Option<SessionId>| session.is_some() && *session == wanted.session;
+        match &self.holder {
+            Some(holder) if is_same(&holder.session) => Some(0),
+            Some(_) if wanted.is_exclusive => None,
+            // A caller that listens has made the lane, but nothing has used it.
+            _ if !self.is_open() => Some(4),
+            _ if is_same(&self.last) => Some(1),
+            // Another session would like to keep it.
+            _ if self.last.as_ref().is_some_and(|session| !session.is_over()) => Some(3),
+            _ => Some(2),
+        }
+    }
+
+    /// Closes it in the background.
+    fn close(self) {
+        tokio::spawn(async move { self.supervised.close().await });
+    }
+}
+
+/// The use of a lane by one call.
+#[derive(Debug)]
+pub(super) struct TakenLane {
+    pub(super) supervised: Supervised,
+    /// Where the lane is held for the asker of the call.
+    held_in: Option<Arc<LanePool>>,
+}
+
+impl Drop for TakenLane {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.held_in {
+            pool.leave(&self.supervised);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a gateway can be given besides its configuration file.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::config::{ConfigVariables, Launch, ServerEntry};
+use crate::dial::Dial;
+use crate::limits::GatewayLimits;
+use crate::memory::AskingServers;
+
+/// Decides how connections to a configured server are opened.
+pub type Dialer = Arc<dyn Fn(&ServerEntry, Launch) -> Arc<dyn Dial> + Send + Sync>;
+
+/// The options of a [`Gateway`](crate::Gateway).
+///
+/// ```
+/// use bowline_gateway::config::ConfigVariables;
+/// use bowline_gateway::{AskingServers, GatewayOptions};
+///
+/// let (memory, warning) = AskingServers::read("/home/me/.local/state/bowline/asking.json");
+/// let options = GatewayOptions::new(ConfigVariables::of_process()).remembering(memory);
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct GatewayOptions {
+    pub(crate) variables: ConfigVariables,
+    pub(crate) limits: GatewayLimits,
+    pub(crate) dialer: Dialer,
+    pub(crate) memory: Option<Arc<AskingServers>>,
+}
+
+impl GatewayOptions {
+    /// Values for the variables of the file; all else as usual.
+    pub fn new(variables: ConfigVariables) -> Self {
+        let dialer: Dialer = Arc::new(|_, launch| Arc::new(launch));
+        Self { variables, limits: GatewayLimits::default(), dialer, memory: None }
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: GatewayLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Opens connections as `dialer` says: with credentials of a user, or to servers in this process.
+    pub fn dialled_by(
+        mut self,
+        dialer: impl Fn(&ServerEntry, Launch) -> Arc<dyn Dial> + Send + Sync + 'static,
+    ) -> Self {
+        self.dialer = Arc::new(dialer);
+        self
+    }
+
+    /// Remembers which servers ask questions.
+    pub fn remembering(mut self, memory: Arc<AskingServers>) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+}
+
+impl fmt::Debug for GatewayOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GatewayOptions").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
