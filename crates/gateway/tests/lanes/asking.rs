@@ -1,4 +1,4 @@
-//! One asker at a time: callers of servers with a handshake that ask questions.
+//! One asker at a time: callers of servers with a handshake that ask questions. In virtual time.
 
 use std::sync::Arc;
 use std::time::Duration;
