@@ -3,7 +3,7 @@
 //! In reading order: [`mod@test`] runs everything that must pass, [`quick`] the part of it that a
 //! change needs; [`tidy`] checks what the compiler cannot; [`ledger`] counts which requirements of
 //! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
-//! [`mutants`] finds code that no test checks; [`demo`] shows the library at work, [`picture`] draws
+//! [`mutants`] finds code that no test checks; [`demo`] shows the command at work, [`picture`] draws
 //! the binary at work; [`release`] checks what a release needs. [`tree`], [`tokens`] and
 //! [`markdown`] read the repository for the checks.
 
@@ -56,7 +56,7 @@ Tasks of this repository.
       --sample N --seed S     try only N of them, drawn at random; 1 is the usual seed
       --missed                try only those that the last run missed
       --list                  only print them
-  cargo xtask demo            build the echo server and let the tour example call it
+  cargo xtask demo            build the command and let it call its built-in server
   cargo xtask picture         draw the README's picture of a terminal anew (docs/picture.svg)
   cargo xtask release-check   licences, advisories and semantic versioning, before a release
 ";

@@ -7,6 +7,7 @@ use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
 use bowline_gateway::{AskingServers, FileStamp, Gateway, GatewayOptions, Reloaded, bridge};
 
+use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::print;
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
@@ -19,7 +20,7 @@ use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The file that names the servers; `bowline.json` or `.mcp.json` of this folder unless given
+    /// The file that names the servers; your `~/.config/bowline/gateway.json` unless given
     config: Option<PathBuf>,
     /// Serves over HTTP at this address
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = ADDRESS)]
@@ -46,8 +47,9 @@ A file may also say which tools are shown, and under which names:
     \"gateway\": { \"name\": \"work\", \"http\": \"127.0.0.1:8809\", \"idleMinutes\": 30 } }
 ";
 
-/// Where a file is looked for if the user names none.
-const USUAL: &[&str] = &["bowline.json", ".mcp.json"];
+/// The file that counts if the user names none, in the user's folder of configurations. Files of the
+/// working folder never count by themselves: a stranger may have written them.
+const USUAL: &str = "bowline/gateway.json";
 
 impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
@@ -89,10 +91,10 @@ impl Args {
         if let Some(path) = &self.config {
             return Ok(path.clone());
         }
-        let found = USUAL.iter().map(PathBuf::from).find(|path| path.is_file());
-        found.ok_or_else(|| {
+        let usual = Folders::of_process().config.map(|folder| folder.join(USUAL));
+        usual.filter(|path| path.is_file()).ok_or_else(|| {
             Failure::new(Exit::Unreachable, "no file names the servers")
-                .hint("name one, or write `bowline.json` in this folder")
+                .hint("name one, such as `.mcp.json`, or write `~/.config/bowline/gateway.json`")
         })
     }
 

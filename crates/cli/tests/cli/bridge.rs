@@ -111,6 +111,8 @@ fn a_server_that_cannot_be_reached_ends_the_bridge_with_3() {
     assert_eq!(network.code, Some(3), "{}", network.stderr);
 }
 
+const GATEWAY: &[&str] = &["gateway", "bowline.json", "--json", "--http", "127.0.0.1:0"];
+
 fn write_config(folder: &Path, servers: &str) {
     fs::write(folder.join("new.json"), format!("{{ \"mcpServers\": {{ {servers} }} }}")).unwrap();
     fs::rename(folder.join("new.json"), folder.join("bowline.json")).unwrap();
@@ -131,7 +133,7 @@ fn a_gateway_serves_many_servers_as_one_in_both_eras() {
             .to_owned(),
     ];
     write_config(folder.path(), &servers.join(","));
-    let serving = Serving::start(&["gateway", "--json", "--http", "127.0.0.1:0"], folder.path());
+    let serving = Serving::start(GATEWAY, folder.path());
     for revision in BOTH {
         let listed = run(&["list", &serving.url, "tools", "--revision", revision, "--json"]).stdout;
         for name in ["one__echo", "one__plus", "two__add", "two__sleep"] {
@@ -156,8 +158,7 @@ fn a_gateway_serves_many_servers_as_one_in_both_eras() {
 fn a_gateway_takes_over_changes_of_its_file_and_keeps_the_old_one_if_the_new_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     write_config(folder.path(), &entry("one", ""));
-    let mut serving =
-        Serving::start(&["gateway", "--json", "--http", "127.0.0.1:0"], folder.path());
+    let mut serving = Serving::start(GATEWAY, folder.path());
     let mut notes = BufReader::new(serving.child.stderr.take().unwrap());
     let mut next = || {
         let mut line = String::new();
@@ -183,13 +184,25 @@ fn a_gateway_takes_over_changes_of_its_file_and_keeps_the_old_one_if_the_new_is_
 #[test]
 fn a_gateway_without_a_usable_file_ends_with_3() {
     let folder = tempfile::tempdir().unwrap();
-    let at =
-        |folder: &Path| Run::from(bowline().arg("gateway").current_dir(folder).output().unwrap());
-    let none = at(folder.path());
+    let gateway = |arguments: &[&str]| {
+        let mut command = bowline();
+        command.arg("gateway").args(arguments).current_dir(folder.path());
+        Run::from(command.env("XDG_CONFIG_HOME", folder.path()).output().unwrap())
+    };
+    // Nothing runs only because a file of the working folder names it.
+    write_config(folder.path(), &entry("one", ""));
+    fs::copy(folder.path().join("bowline.json"), folder.path().join(".mcp.json")).unwrap();
+    let none = gateway(&[]);
     assert_eq!(none.code, Some(3));
     expect("no_config.txt", &none.stderr);
     fs::write(folder.path().join("bowline.json"), "{ \"mcpServers\": { \"a\": { } } }").unwrap();
-    let wrong = at(folder.path());
+    let wrong = gateway(&["bowline.json"]);
     assert_eq!(wrong.code, Some(3));
     expect("wrong_config.txt", &wrong.stderr);
+    fs::create_dir(folder.path().join("bowline")).unwrap();
+    fs::rename(folder.path().join("bowline.json"), folder.path().join("bowline/gateway.json"))
+        .unwrap();
+    let usual = gateway(&[]);
+    assert_eq!(usual.code, Some(3));
+    assert!(usual.stderr.contains("gateway.json: $.mcpServers.a: "), "{}", usual.stderr);
 }
