@@ -35,6 +35,14 @@ impl Serving {
     }
 }
 
+/// A test that fails leaves no process behind.
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 fn bowline_path() -> &'static str {
     env!("CARGO_BIN_EXE_bowline")
 }
@@ -177,8 +185,6 @@ fn a_gateway_takes_over_changes_of_its_file_and_keeps_the_old_one_if_the_new_is_
     );
     let called = run(&["call", &serving.url, "one__echo", "message=hi"]);
     assert_eq!(called.stdout, "hi\n", "{}", called.stderr);
-    serving.child.kill().unwrap();
-    serving.child.wait().unwrap();
 }
 
 #[test]
