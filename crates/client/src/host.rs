@@ -210,6 +210,11 @@ impl Application {
         }
     }
 
+    /// The tool of this name, if it was listed.
+    pub(crate) fn listed(&self, tool: &str) -> Option<Arc<KnownTool>> {
+        self.catalogue.find(tool)
+    }
+
     /// The tool to check a result against; `None` if it was not listed or checks are off.
     ///
     /// # Errors

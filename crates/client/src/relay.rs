@@ -4,6 +4,7 @@
 //! upstream server: each request and each result is decoded and encoded again for the other side.
 
 mod caller;
+mod headers;
 mod listen;
 mod log;
 mod refusal;
@@ -14,12 +15,13 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{Parts, Request, Response, ResultBody, Success};
+use bowline_proto::request::{HostsTasks, Parts, Request, Response, ResultBody, Success};
 use bowline_proto::upstream::{IntoUpstream, Upstream};
 use bowline_types::cache::CacheHint;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::completion::Complete;
 use bowline_types::discover::DiscoverResult;
+use bowline_types::ext::tasks;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
@@ -27,7 +29,9 @@ use bowline_types::prompt::{GetPrompt, ListPrompts};
 use bowline_types::resource::{ListResourceTemplates, ListResources, ReadResource};
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
-use bowline_types::tool::{CallToolParams, ListTools, ListToolsResult};
+use bowline_types::tool::{
+    CallToolParams, ListTools, ListToolsResult, TaskSupport, ToolDefinition, ToolExecution,
+};
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
@@ -150,8 +154,12 @@ impl Relay {
 
     async fn call_tool(&self, request: Request) -> Response {
         let CallToolParams { name, arguments, .. } = read(&request)?;
+        let headers = self.passed_headers(&name, &request)?;
         let arguments = arguments.unwrap_or_default();
-        let call = || self.client.call(name.clone(), &arguments);
+        let call = || {
+            let call = self.client.call(name.clone(), &arguments);
+            call.change(|request| request.headers.extend_from_slice(&headers))
+        };
         match self.forward_visiting(call, &request.parts).await {
             Ok(outcome) => Success::complete(outcome.into_message(), request.parts.revision),
             Err(error) => refusal::tool_response(&error, &request),
@@ -163,11 +171,22 @@ impl Relay {
     /// callers that there are views.
     async fn list_tools(&self, request: Request) -> Response {
         let shows_views = request.parts.shows_views();
+        let may_become_tasks = self.may_become_tasks(&request.parts);
         let note = |result: &mut ListToolsResult| {
             self.client.application.note(&mut result.tools);
             result.tools.retain(|tool| shows_views || tool.is_for_model());
+            if may_become_tasks {
+                result.tools.iter_mut().for_each(allow_tasks);
+            }
         };
         self.pass_changed::<ListTools>(request, note).await
+    }
+
+    /// Whether a caller may ask for a task, and each tool of the upstream server may become one: a
+    /// modern server that declares tasks decides it for each call.
+    fn may_become_tasks(&self, parts: &Parts) -> bool {
+        let declares = self.client.capabilities().supports_extension(tasks::IDENTIFIER);
+        declares && parts.extensions.get::<HostsTasks>().is_some()
     }
 
     async fn pass<R>(&self, request: Request) -> Response
@@ -240,4 +259,11 @@ impl Relay {
             self.client.link.notify(Method::RootsListChanged, Object::default());
         }
     }
+}
+
+/// Says that a call may run as a task, unless the tool says something else.
+fn allow_tasks(tool: &mut ToolDefinition) {
+    let mut execution = ToolExecution::default();
+    execution.task_support = Some(TaskSupport::Optional);
+    tool.execution.get_or_insert(execution);
 }

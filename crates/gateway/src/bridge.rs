@@ -6,6 +6,8 @@ use bowline_server::Server;
 use bowline_server::layer::{self, Next};
 use bowline_types::implementation::Implementation;
 
+use crate::tasks;
+
 /// A server that passes every request to an upstream, under a name of its own, or without one under
 /// the name that the upstream's server gives itself. It speaks every revision, and serves stdio and HTTP as any server does.
 ///
@@ -41,11 +43,7 @@ pub fn bridge(upstream: impl Upstream, info: Option<Implementation>) -> Server {
     for icon in info.icons {
         server = server.icon(icon);
     }
-    server.layer(layer::from_fn(move |request: Request, _unused: Next| {
-        let mut upstream = upstream.clone();
-        async move {
-            let Ok(response) = upstream.call(request).await;
-            response
-        }
+    server.tool(tasks::host()).layer(layer::from_fn(move |request: Request, next: Next| {
+        tasks::serve(upstream.clone(), request, next)
     }))
 }

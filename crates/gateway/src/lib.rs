@@ -14,7 +14,7 @@
 //! * `options`: what a gateway can be given besides its file.
 //! * `fan`: all servers of a file behind one service; `service`: the gateway, which can load another
 //!   file; `acknowledge`: subscriptions that outlive what serves them.
-//! * `bridge`: a server that answers as an upstream does.
+//! * `bridge`: a server that answers as an upstream does; `tasks`: calls that it runs as tasks.
 //! * `refusal`: the errors for callers.
 
 mod acknowledge;
@@ -34,6 +34,7 @@ mod refusal;
 mod rules;
 mod service;
 mod supervise;
+mod tasks;
 
 pub use self::bridge::bridge;
 pub use self::dial::{Dial, DialError, builder as client_builder};

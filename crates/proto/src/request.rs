@@ -183,3 +183,8 @@ pub struct Handshake;
 /// on those that the session has subscribed to.
 #[derive(Clone, Copy, Debug)]
 pub struct EveryResource;
+
+/// Marks a list of tools for a server that runs any call as a task if its caller asks for one
+/// (2025-11-25). A relay then says which tools of a modern server may become tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct HostsTasks;

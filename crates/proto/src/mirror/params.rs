@@ -122,6 +122,18 @@ impl ParamHeaders {
         Ok(())
     }
 
+    /// The headers that no mark asks for. A server between others passes them on (XMH-25); those that
+    /// cannot be decoded are left out.
+    pub fn unmarked(&self, marks: &[MirroredParam]) -> Vec<ParamHeader> {
+        let is_marked = |name: &str| marks.iter().any(|mark| mark.name.eq_ignore_ascii_case(name));
+        let unmarked = self.0.iter().filter(|(name, _)| !is_marked(name));
+        let passed = unmarked.filter_map(|(name, value)| {
+            let value = value::decode(value.as_deref()?.trim_matches([' ', '\t']))?;
+            Some(ParamHeader { name: name.clone(), value: value.into_owned() })
+        });
+        passed.collect()
+    }
+
     /// The value of a header that may come only once.
     fn once(&self, name: &str, header: &str) -> Result<Option<&str>, ErrorObject> {
         let mut found = self.0.iter().filter(|(found, _)| found.eq_ignore_ascii_case(name));

@@ -1,0 +1,121 @@
+//! Calls that run as tasks of the bridge, on behalf of callers of 2025-11-25.
+//!
+//! Such a caller asks for a task in its call, whatever the server behind makes of it. The bridge has
+//! the task: its id, its state and its questions are those of any server with tasks, bound to the
+//! owner of the call. The call itself goes to the server behind as one that is awaited; if that
+//! server makes a task of it, the relay polls it. So every pair of revisions has the same tasks, and
+//! a call that a modern server answers at once becomes a finished task.
+
+use std::sync::Arc;
+
+use bowline_proto::members::Members;
+use bowline_proto::request::{HostsTasks, Parts, Request, Response, Success};
+use bowline_proto::upstream::Upstream;
+use bowline_server::extract::FromCall;
+use bowline_server::layer::Next;
+use bowline_server::{Call, Error, TaskSupport, Tool};
+use bowline_types::discover::DiscoverResult;
+use bowline_types::error::ErrorObject;
+use bowline_types::legacy::task::{TaskMetadata, TasksCapability};
+use bowline_types::method::Method;
+use bowline_types::tool::CallToolResult;
+use futures_core::future::BoxFuture;
+
+/// The tool that runs the calls. No list shows it, and no caller can name it: calls of its name that
+/// come from a caller go to the upstream.
+const HOST: &str = "hosted-call";
+
+/// The tool that the server of a bridge needs for tasks.
+pub(crate) fn host() -> Tool {
+    Tool::new(HOST, run).task(TaskSupport::Optional)
+}
+
+/// Passes a request to an upstream, or runs it as a task.
+pub(crate) async fn serve<U: Upstream>(
+    mut upstream: U,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let method = request.parts.method;
+    if !request.parts.revision.has_core_tasks() {
+        return pass(&mut upstream, request).await;
+    }
+    match method {
+        Method::TasksGet | Method::TasksResult | Method::TasksCancel => next.run(request).await,
+        Method::ToolsCall => match request.params.parse::<TaskMetadata>("task") {
+            Ok(Some(_)) => next.run(hosted(upstream, request)).await,
+            Ok(None) => pass(&mut upstream, request).await,
+            Err(error) => Err(ErrorObject::misread_params(error)),
+        },
+        Method::ToolsList => {
+            request.parts.extensions.insert(HostsTasks);
+            pass(&mut upstream, request).await
+        }
+        Method::ServerDiscover => {
+            let revision = request.parts.revision;
+            let described = pass(&mut upstream, request).await?;
+            let result: Result<DiscoverResult, _> = described.body().parse();
+            let Ok(mut result) = result else { return Ok(described) };
+            result.meta = described.meta().clone();
+            if result.capabilities.supports_tools() {
+                let tasks = TasksCapability::new().with_cancel().with_request(Method::ToolsCall);
+                result.capabilities.tasks = Some(tasks);
+            }
+            Success::complete(result, revision)
+        }
+        _ => pass(&mut upstream, request).await,
+    }
+}
+
+async fn pass<U: Upstream>(upstream: &mut U, request: Request) -> Response {
+    let Ok(response) = upstream.call(request).await;
+    response
+}
+
+/// A call of the tool that runs calls. It carries the call of the caller.
+fn hosted<U: Upstream>(upstream: U, mut request: Request) -> Request {
+    let call = request.params.with("task", &());
+    let pass = move |request: Request| -> BoxFuture<'static, Response> {
+        let mut upstream = upstream.clone();
+        Box::pin(async move { pass(&mut upstream, request).await })
+    };
+    let carried = CarriedCall { params: call, pass: Arc::new(pass) };
+    request.parts.extensions.insert(carried);
+    request.params = request.params.with("name", HOST).with("arguments", &EmptyArguments {});
+    request
+}
+
+#[derive(serde::Serialize)]
+struct EmptyArguments {}
+
+/// The call of the caller, within that of the tool.
+#[derive(Clone)]
+struct CarriedCall {
+    params: Members,
+    pass: Arc<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>,
+}
+
+/// What the tool takes from its own call.
+struct HostedCall {
+    parts: Parts,
+    carried: CarriedCall,
+}
+
+impl FromCall for HostedCall {
+    async fn from_call(call: &Call) -> Result<Self, Error> {
+        let carried = call.extension::<CarriedCall>();
+        let carried = carried.ok_or_else(|| Error::refusal(ErrorObject::internal("no call")))?;
+        Ok(Self { parts: call.parts().clone(), carried: carried.clone() })
+    }
+}
+
+/// Passes the call on. Its messages go to the task.
+async fn run(HostedCall { parts, carried }: HostedCall) -> Result<CallToolResult, Error> {
+    let response = (carried.pass)(Request { parts, params: carried.params }).await;
+    let success = response.map_err(Error::refusal)?;
+    let mut result: CallToolResult = success.body().parse().map_err(|_| {
+        Error::refusal(ErrorObject::internal("the result of the server cannot be passed on"))
+    })?;
+    result.meta = success.meta().clone();
+    Ok(result)
+}
