@@ -57,7 +57,7 @@ impl Endpoint {
     /// What an anonymous client sees. Empty if the server speaks no revision without sessions.
     async fn offers(&self, inbound: &Inbound) -> Vec<Offer> {
         let mut offers = Vec::new();
-        for (kind, method) in LISTS {
+        for (noun, method) in LISTS {
             let Some(message) = self.own_list(inbound, method).await else { continue };
             let Some(list) = read_list(&message) else { continue };
             let has_more = list.next_cursor.is_some();
@@ -65,7 +65,7 @@ impl Endpoint {
             let entries = entries.chain(list.resources).chain(list.resource_templates);
             let names: Vec<String> = entries.map(|entry| entry.name).collect();
             if !names.is_empty() {
-                offers.push(Offer { kind, names, has_more });
+                offers.push(Offer { noun, names, has_more });
             }
         }
         offers
@@ -119,10 +119,10 @@ fn url(config: &HttpConfig, parts: &Parts) -> String {
 
 /// The lists that the page shows, in its order. Only members that a list has are read.
 const LISTS: [(&str, ProtocolMethod); 4] = [
-    ("tools", ProtocolMethod::ToolsList),
-    ("prompts", ProtocolMethod::PromptsList),
-    ("resources", ProtocolMethod::ResourcesList),
-    ("resource templates", ProtocolMethod::ResourcesTemplatesList),
+    ("tool", ProtocolMethod::ToolsList),
+    ("prompt", ProtocolMethod::PromptsList),
+    ("resource", ProtocolMethod::ResourcesList),
+    ("resource template", ProtocolMethod::ResourcesTemplatesList),
 ];
 
 fn read_list(message: &Bytes) -> Option<List> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bowline_types::implementation::Implementation;
+use bowline_types::text::counted;
 
 use super::entries::entries;
 
@@ -22,11 +23,21 @@ pub(super) struct Described<'a> {
 
 /// One list of the server.
 pub(super) struct Offer {
-    /// What is listed, such as `tools`.
-    pub(super) kind: &'static str,
+    /// What is listed, such as `tool`.
+    pub(super) noun: &'static str,
     pub(super) names: Vec<String>,
     /// Whether the server has more of them.
     pub(super) has_more: bool,
+}
+
+impl Offer {
+    /// How many there are, with the noun: `1 tool`, `1 or more tools`.
+    fn count(&self) -> String {
+        match self.has_more {
+            true => format!("{} or more {}s", self.names.len(), self.noun),
+            false => counted(self.names.len(), self.noun),
+        }
+    }
 }
 
 /// The names that the page shows of each list; the rest is counted.
@@ -92,8 +103,7 @@ impl fmt::Display for Described<'_> {
         }
         f.write_str("<h2>What it offers</h2>\n<ul>\n")?;
         for offer in &self.offers {
-            let more = if offer.has_more { " or more" } else { "" };
-            write!(f, "<li>{}{more} {}:", offer.names.len(), offer.kind)?;
+            write!(f, "<li>{}:", offer.count())?;
             for (index, name) in offer.names.iter().take(SHOWN).enumerate() {
                 let comma = if index == 0 { "" } else { "," };
                 write!(f, "{comma} <code>{}</code>", Escaped(name))?;
@@ -146,7 +156,7 @@ mod tests {
         let mut info = Implementation::new("<script>alert(1)</script>", "\"&'");
         info.title = Some("<b>bold</b>\u{7}".to_owned());
         let names = vec!["<img src=x onerror=alert(2)>".to_owned(); 61];
-        let offers = vec![Offer { kind: "tools", names, has_more: true }];
+        let offers = vec![Offer { noun: "tool", names, has_more: true }];
         let described = Some(Described { info: &info, offers });
         let page = Page { url: "http://localhost/mcp", described }.to_string();
         for markup in ["<script", "<img", "<b>", "\u{7}"] {
@@ -155,6 +165,17 @@ mod tests {
         assert!(page.contains("<h1>&lt;b&gt;bold&lt;/b&gt; </h1>"), "{page}");
         assert!(page.contains("<li>61 or more tools: <code>&lt;img"), "{page}");
         assert!(page.contains(", …</li>"), "{page}");
+    }
+
+    #[test]
+    fn one_is_singular_unless_there_may_be_more() {
+        let offer = |count, has_more| {
+            let names = vec!["a".to_owned(); count];
+            Offer { noun: "resource template", names, has_more }.count()
+        };
+        assert_eq!(offer(1, false), "1 resource template");
+        assert_eq!(offer(2, false), "2 resource templates");
+        assert_eq!(offer(1, true), "1 or more resource templates");
     }
 
     #[test]
