@@ -3,9 +3,12 @@
 //! * `path`: the way to a server over the network, from its name to TLS;
 //! * `lint`: what hosts and models stumble over in the lists;
 //! * `tokens`: what the list of tools costs a model;
-//! * `report`: the findings as text and as JSON.
+//! * `report`: the findings as text and as JSON;
+//! * `all`: every configured server, side by side; `overview`: the table of them.
 
+pub(crate) mod all;
 pub(crate) mod lint;
+mod overview;
 mod path;
 pub(crate) mod report;
 pub(crate) mod tokens;
@@ -15,6 +18,7 @@ use std::time::{Duration, Instant};
 use bowline::Client;
 use bowline::client::{List, Result as ClientResult};
 use bowline::types::text::counted;
+use serde::Serialize;
 
 use self::lint::{Finding, Lists};
 use crate::exit::{Exit, Failure};
@@ -27,10 +31,26 @@ pub(crate) struct Inspection {
     pub(crate) label: String,
     pub(crate) steps: Vec<Step>,
     pub(crate) server: Option<Described>,
+    pub(crate) authorization: Authorization,
     /// What is wrong with its lists.
     pub(crate) findings: Vec<Finding>,
     /// Why the last step failed.
     pub(crate) failure: Option<Failure>,
+}
+
+/// Whether a server wants a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Authorization {
+    /// It is a process of this machine.
+    Local,
+    /// It was not reached.
+    Unknown,
+    NotNeeded,
+    /// It accepted the credential.
+    Accepted,
+    /// It wants a credential, or another one.
+    Needed,
 }
 
 /// One step of the way.
@@ -63,6 +83,10 @@ impl Inspection {
             label: target.label.clone(),
             steps: Vec::new(),
             server: None,
+            authorization: match target.place {
+                Place::Url(_) => Authorization::Unknown,
+                Place::Command(_) => Authorization::Local,
+            },
             findings: Vec::new(),
             failure: None,
         };
@@ -86,7 +110,11 @@ impl Inspection {
         let client = within(patience, target.connect(client())).await;
         let client = client.map_err(|failure| self.not_connected(failure, is_http, connected))?;
         if is_http {
-            let note = if has_token { "the credential was accepted" } else { "not needed" };
+            let (state, note) = match has_token {
+                true => (Authorization::Accepted, "the credential was accepted"),
+                false => (Authorization::NotNeeded, "not needed"),
+            };
+            self.authorization = state;
             self.done("authorization", Duration::ZERO, note.to_owned());
         }
         let (name, version) = match client.server_info() {
@@ -127,6 +155,9 @@ impl Inspection {
     /// The step at which connecting failed: the server wants a credential, could not be started, or
     /// speaks something else.
     fn not_connected(&mut self, failure: Failure, is_http: bool, since: Instant) -> Failure {
+        if failure.exit() == Exit::Unauthorized {
+            self.authorization = Authorization::Needed;
+        }
         let name = match failure.exit() {
             Exit::Unauthorized => "authorization",
             Exit::Unreachable if !is_http => "start",

@@ -111,9 +111,8 @@ pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
 pub(crate) async fn bridge_to(mut target: Target, callers: Callers) -> Result<Bridge, Failure> {
     let limits = GatewayLimits::default();
     let declared = Lanes::every_question();
+    target.agree()?;
     let first = target.clone().connect(client_builder(declared.clone(), &limits)).await?;
-    // The user has agreed.
-    target.consent = None;
     let met = MetServer::of(&first);
     let (info, label) = (met.info.clone(), target.label.clone());
     let first = Mutex::new(Some((first, declared)));

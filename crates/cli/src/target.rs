@@ -63,6 +63,16 @@ impl TargetArgs {
         self.named(&words.remove(0))
     }
 
+    /// Whether the command line ends with a command.
+    pub(crate) fn has_command(&self) -> bool {
+        !self.command.is_empty()
+    }
+
+    /// Whether the user agreed to everything that files of the project name.
+    pub(crate) fn agrees(&self) -> bool {
+        self.yes
+    }
+
     fn named(&self, word: &str) -> Result<Target, Failure> {
         if word.starts_with("http://") || word.starts_with("https://") {
             return Ok(self.target(word.to_owned(), Place::Url(word.to_owned())));
@@ -173,16 +183,28 @@ pub(crate) enum Place {
 }
 
 impl Target {
+    /// Asks the user to agree to what a file of the project names. Does nothing for other servers,
+    /// and nothing the second time.
+    ///
+    /// # Errors
+    ///
+    /// If the user does not consent, or cannot be asked.
+    pub(crate) fn agree(&mut self) -> Result<(), Failure> {
+        if let Some(request) = &self.consent {
+            consent::ask(request, self.agreed)?;
+        }
+        self.consent = None;
+        Ok(())
+    }
+
     /// Connects with this configuration; [`client`] makes one.
     ///
     /// # Errors
     ///
     /// If the user does not consent, or the server cannot be started or reached, or demands
     /// authorization.
-    pub(crate) async fn connect(self, builder: ClientBuilder) -> Result<Client, Failure> {
-        if let Some(request) = &self.consent {
-            consent::ask(request, self.agreed)?;
-        }
+    pub(crate) async fn connect(mut self, builder: ClientBuilder) -> Result<Client, Failure> {
+        self.agree()?;
         let mut builder = builder.label(&self.label);
         if !self.revisions.is_empty() {
             builder = builder.revisions(self.revisions);

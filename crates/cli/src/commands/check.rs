@@ -64,7 +64,8 @@ enum Format {
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let mut target = self.server.take(&mut self.words)?;
+        target.agree()?;
         let options = self.options(&target);
         let label = target.label.clone();
         let server = checked(target);

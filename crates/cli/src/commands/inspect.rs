@@ -1,21 +1,27 @@
-//! `bowline inspect`: looks at a server step by step.
+//! `bowline inspect`: looks at a server step by step, or at all configured ones.
 
 use std::time::Duration;
 
+use crate::discover::{Folders, discover};
 use crate::exit::{Exit, Failure};
 use crate::inspect::Inspection;
+use crate::inspect::all::Overview;
 use crate::interrupt::interruptible;
 use crate::print::{self, json, table};
 use crate::target::TargetArgs;
 
-/// Looks at a server step by step, and at what its lists say
+/// Looks at a server step by step, or at all configured ones
 ///
 /// Every step from the name of the host to the lists is taken and timed, and the first that fails is
 /// named. The lists are checked for what hosts and models stumble over. The tokens that the list of
 /// tools costs a model are an estimate.
+///
+/// Without TARGET, prints a table of every server that the configuration files of hosts name. A
+/// server that a file of this project names is started only after you agree, or with `--yes`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline inspect [OPTIONS] TARGET
-       bowline inspect [OPTIONS] -- COMMAND…")]
+       bowline inspect [OPTIONS] -- COMMAND…
+       bowline inspect [OPTIONS]")]
 pub(crate) struct Args {
     /// The server: a URL, a name or a quoted command
     #[arg(value_name = "TARGET")]
@@ -32,6 +38,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline inspect                              every configured server, in a table
   bowline inspect https://mcp.example.com/mcp
   bowline inspect -- npx -y @modelcontextprotocol/server-everything
   bowline inspect 'uvx mcp-server-git' --json | jq .findings
@@ -39,8 +46,12 @@ Examples:
 
 impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
+        if self.target.is_none() && !self.server.has_command() {
+            return self.run_all().await;
+        }
         let mut words: Vec<String> = self.target.iter().cloned().collect();
-        let target = self.server.take(&mut words)?;
+        let mut target = self.server.take(&mut words)?;
+        target.agree()?;
         let looked = async { Ok(Inspection::of(target, self.timeout).await) };
         let mut inspection = interruptible(looked).await?;
         match self.json {
@@ -51,6 +62,17 @@ impl Args {
             Some(failure) => Err(failure),
             None => Ok(Exit::Done),
         }
+    }
+
+    async fn run_all(&self) -> Result<Exit, Failure> {
+        let discovery = discover(&Folders::of_process());
+        let looked = Overview::of(&discovery, &self.server, self.timeout);
+        let overview = interruptible(looked).await?;
+        match self.json {
+            true => json::print(&overview),
+            false => print::text(&overview.shown(table::width())),
+        }
+        Ok(Exit::Done)
     }
 }
 

@@ -56,7 +56,7 @@ fn row(name: &str, text: &str, column: usize, width: usize) -> String {
 }
 
 /// Breaks a text between words; a word that is too long has a line of its own.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

@@ -1,5 +1,7 @@
 //! Servers that configuration files name.
 
+use std::net::TcpListener;
+
 use tempfile::TempDir;
 
 use super::*;
@@ -97,6 +99,28 @@ fn a_url_of_the_project_gets_no_secret_without_consent() {
     assert_eq!((called.code, called.stdout.as_str()), (Some(3), ""));
     assert!(called.stderr.contains(&http.url) && called.stderr.contains("X-Key"));
     assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
+}
+
+// spec: LOCAL-1, LOCAL-4
+#[test]
+fn no_command_touches_a_server_of_the_project_without_consent() {
+    let folders = Folders::new(&[("project/.mcp.json", marking())]);
+    for command in ["inspect", "check", "connect", "serve", "list", "watch"] {
+        let refused = folders.run(&[command, "ex"]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{command}");
+        assert!(refused.stderr.contains("needs consent"), "{command}: {}", refused.stderr);
+        assert!(!folders.0.path().join("project/started").exists(), "{command}");
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let text = format!(r#"{{"mcpServers":{{"ex":{{"url":"{url}"}}}}}}"#);
+    let folders = Folders::new(&[("project/.mcp.json", text)]);
+    for command in ["inspect", "check", "connect", "serve", "list", "watch"] {
+        let refused = folders.run(&[command, "ex"]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{command}");
+        assert!(listener.accept().is_err(), "{command} opened a connection");
+    }
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use std::net::TcpListener;
 
+use tempfile::TempDir;
+
 use super::demo::{HttpDemo, with_demo};
+use super::terminal::Terminal;
 use super::*;
 
 /// The same text without times, which differ from run to run. They are in a column of their own.
@@ -77,4 +80,151 @@ fn json_has_everything() {
     for part in [r#""ok": true"#, r#""revision": "2026-07-28""#, r#""tokens_estimated": "#] {
         assert!(looked.stdout.contains(part), "{}", looked.stdout);
     }
+}
+
+/// A home with the files of two hosts, and a project with one.
+struct Configured {
+    home: TempDir,
+    project: TempDir,
+}
+
+impl Configured {
+    fn new(http: &str) -> Self {
+        let configured = Self { home: TempDir::new().unwrap(), project: TempDir::new().unwrap() };
+        let program = env!("CARGO_BIN_EXE_bowline");
+        // A shell, so that the demo of another test is not taken for a process of this server.
+        let demo = format!(r#""command": "sh", "args": ["-c", "exec {program} demo --stdio"]"#);
+        let cursor = format!(
+            r#"{{ "mcpServers": {{
+                "local": {{ {demo} }},
+                "remote": {{ "url": "{http}" }},
+                "broken": {{ "command": "./no-such-program" }},
+                "off": {{ "command": "./no-such-program", "disabled": true }},
+                "asking": {{ "command": "x", "args": ["${{input:key}}"] }},
+                "wrong": {{ "port": 1 }}
+            }} }}"#
+        );
+        let write = |folder: &TempDir, name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(&configured.home, ".cursor/mcp.json", &cursor);
+        let claude = format!(r#"{{ "mcpServers": {{ "again": {{ {demo} }} }} }}"#);
+        write(&configured.home, ".claude.json", &claude);
+        let script = format!("touch started; exec {program} demo --stdio");
+        let stranger = format!(
+            r#"{{ "mcpServers": {{ "stranger": {{ "command": "sh", "args": ["-c", "{script}"] }} }} }}"#
+        );
+        write(&configured.project, ".mcp.json", &stranger);
+        configured
+    }
+
+    fn inspect(&self, arguments: &[&str]) -> Command {
+        let mut command = bowline();
+        command.arg("inspect").args(arguments).current_dir(self.project.path());
+        command.env("HOME", self.home.path()).env("XDG_CONFIG_HOME", "nowhere");
+        command
+    }
+
+    fn has_started_stranger(&self) -> bool {
+        self.project.path().join("started").exists()
+    }
+
+    /// The words of every line, without times.
+    fn words(&self, text: &str) -> String {
+        let line = |line: &str| {
+            let mut words: Vec<&str> = line.split_whitespace().collect();
+            if let Some(at) = words.iter().position(|word| *word == "ms").filter(|at| *at > 0) {
+                words[at - 1] = "N";
+            }
+            words.join(" ") + "\n"
+        };
+        let text = text.replace(self.home.path().to_str().unwrap(), "~");
+        text.lines().map(line).collect()
+    }
+}
+
+// spec: LOCAL-1, LOCAL-4
+#[test]
+fn without_a_target_every_configured_server_is_in_a_table() {
+    let http = HttpDemo::start();
+    let configured = Configured::new(&http.url);
+    let looked: Run = configured.inspect(&[]).output().unwrap().into();
+    assert_eq!((looked.code, looked.stderr.as_str()), (Some(0), ""));
+    expect("inspect_all.txt", &configured.words(&looked.stdout));
+    assert!(!configured.has_started_stranger());
+
+    let looked: Run = configured.inspect(&["--json"]).output().unwrap().into();
+    assert_eq!((looked.code, looked.stderr.as_str()), (Some(0), ""));
+    for part in [
+        r#""name": "remote""#,
+        r#""era": "modern""#,
+        r#""authorization": "not_needed""#,
+        r#""tools": 15"#,
+        r#""tokens_estimated": "#,
+    ] {
+        assert!(looked.stdout.contains(part), "{}", looked.stdout);
+    }
+    assert!(!configured.has_started_stranger());
+
+    let looked: Run = configured.inspect(&["--yes"]).output().unwrap().into();
+    assert!(configured.has_started_stranger());
+    assert!(looked.stderr.contains("wants to run code on this machine"), "{}", looked.stderr);
+    let shown = configured.words(&looked.stdout);
+    assert!(shown.contains("stranger Claude Code 2026-07-28 – 15 "), "{shown}");
+}
+
+// spec: LOCAL-4
+#[test]
+fn a_terminal_shows_what_is_going_on_and_asks_before_anything_starts() {
+    let http = HttpDemo::start();
+    let configured = Configured::new(&http.url);
+    let mut terminal = Terminal::start(configured.inspect(&[]));
+    terminal.wait_for("wants to run code on this machine");
+    terminal.answer("Run it?", "n");
+    terminal.wait_for("0 of 4 servers");
+    terminal.wait_for("local");
+    let (code, stdout, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(stdout.contains("  not started: you said no\n"), "{stdout}");
+    assert!(stdout.contains("3 of 7 servers answered"), "{stdout}");
+    assert!(!configured.has_started_stranger());
+    let mut terminal = Terminal::start(configured.inspect(&["--json"]));
+    terminal.answer("Run it?", "y");
+    let (code, stdout, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(configured.has_started_stranger());
+    assert!(stdout.starts_with('{') && stdout.ends_with("}\n"), "{stdout}");
+}
+
+#[test]
+fn processes_of_a_configured_server_are_counted() {
+    let home = TempDir::new().unwrap();
+    // No other process has this argument.
+    let seconds = format!("86400.{}", std::process::id());
+    let entry = format!(r#"{{ "command": "sleep", "args": ["{seconds}"], "disabled": true }}"#);
+    let text = format!(r#"{{ "mcpServers": {{ "twice": {entry} }} }}"#);
+    fs::write(home.path().join(".claude.json"), text).unwrap();
+    let mut running: Vec<Child> =
+        (0..2).map(|_| Command::new("sleep").arg(&seconds).spawn().unwrap()).collect();
+    let mut command = bowline();
+    let looked = command.arg("inspect").env("HOME", home.path()).current_dir(home.path()).output();
+    for child in &mut running {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let looked: Run = looked.unwrap().into();
+    assert!(looked.stdout.contains("  2 processes of it run already\n"), "{}", looked.stdout);
+    assert!(looked.stdout.contains("  switched off in its file\n"), "{}", looked.stdout);
+}
+
+#[test]
+fn without_configured_servers_it_says_what_to_do() {
+    let home = TempDir::new().unwrap();
+    let mut command = bowline();
+    command.arg("inspect").env("HOME", home.path()).current_dir(home.path());
+    let looked: Run = command.output().unwrap().into();
+    assert_eq!(looked.code, Some(0));
+    expect("inspect_none.txt", &looked.stdout);
 }

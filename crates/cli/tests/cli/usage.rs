@@ -12,7 +12,7 @@ fn without_a_command_it_prints_what_it_can_do() {
 #[test]
 fn every_command_teaches_by_example() {
     let (asking, serving) = (
-        ["demo", "inspect", "list", "call", "read", "prompt", "complete", "watch"],
+        ["demo", "inspect", "list", "call", "read", "prompt", "complete", "watch", "check"],
         ["connect", "serve", "gateway"],
     );
     for command in asking.into_iter().chain(serving) {

@@ -1,0 +1,196 @@
+//! Every server that configuration files name, looked at side by side.
+
+mod display;
+mod processes;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline::types::text::counted;
+use bowline_gateway::config::{ConfigError, ConfigVariables, Launch};
+use serde::Serialize;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use self::display::Display;
+use self::processes::Processes;
+use super::lint::Level;
+use super::{Authorization, Inspection};
+use crate::discover::{Discovery, Found};
+use crate::exit::{Exit, Failure};
+use crate::target::{Target, TargetArgs};
+use crate::terminal;
+
+/// How many servers are looked at at the same time. Each may be a process that starts slowly.
+const AT_ONCE: usize = 6;
+
+/// What the table shows, and what `--json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Overview {
+    pub(crate) servers: Vec<Row>,
+    /// What is wrong with the files.
+    pub(crate) problems: Vec<String>,
+}
+
+/// A row of the table.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    /// The host whose file names it.
+    pub(crate) source: &'static str,
+    pub(crate) file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) era: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) revision: Option<String>,
+    pub(crate) authorization: Authorization,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tools: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tokens_estimated: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) start_milliseconds: Option<u64>,
+    /// How many processes of it run already.
+    pub(crate) processes: usize,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Overview {
+    /// Looks at every server, at most [`AT_ONCE`] of them at the same time. A server that a file of
+    /// the project names is left alone unless the user agrees.
+    ///
+    /// # Errors
+    ///
+    /// If the user pressed Ctrl-C at a question.
+    pub(crate) async fn of(
+        discovery: &Discovery,
+        args: &TargetArgs,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let (mut servers, targets) = rows(discovery, args)?;
+        let display = Display::new(targets.len());
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let mut probes = JoinSet::new();
+        for (index, target) in targets {
+            let (places, display) = (places.clone(), display.clone());
+            probes.spawn(async move {
+                let _place = places.acquire_owned().await;
+                let _line = display.line(&target.label);
+                (index, Box::pin(Inspection::of(target, patience)).await)
+            });
+        }
+        while let Some(probed) = probes.join_next().await {
+            if let Ok((index, looked)) = probed {
+                servers[index].looked(&looked);
+            }
+        }
+        let problems = discovery.problems.iter().map(ConfigError::to_string).collect();
+        Ok(Self { servers, problems })
+    }
+}
+
+/// The rows as far as files and the list of processes tell, and the servers to look at, by the
+/// number of their row. All questions to the user are asked here, before anything starts.
+fn rows(
+    discovery: &Discovery,
+    args: &TargetArgs,
+) -> Result<(Vec<Row>, Vec<(usize, Target)>), Failure> {
+    let processes = Processes::now();
+    let launches: Vec<Option<Launch>> = discovery.found.iter().map(launch).collect();
+    let (mut rows, mut targets) = (Vec::new(), Vec::new());
+    for (index, (found, launch)) in discovery.found.iter().zip(&launches).enumerate() {
+        let mut row = Row::new(found, launch.as_ref(), &processes);
+        let same = launches[..index].iter().position(|it| it.is_some() && it == launch);
+        if let Some(same) = same {
+            row.notes.push(format!("the same as `{}`", discovery.found[same].qualified()));
+        }
+        match target(found, args) {
+            Ok(target) => targets.push((index, target)),
+            Err(failure) if failure.exit() == Exit::Interrupted => return Err(failure),
+            Err(failure) => row.notes.push(failure.to_string()),
+        }
+        rows.push(row);
+    }
+    Ok((rows, targets))
+}
+
+/// How an entry is reached. `None` if a variable of it has no value.
+fn launch(found: &Found) -> Option<Launch> {
+    let mut variables = ConfigVariables::of_process();
+    if let Ok(folder) = std::env::current_dir() {
+        variables = variables.with_workspace(folder);
+    }
+    found.entry.resolve(&variables).ok()
+}
+
+/// The server of an entry, or why it is left alone.
+fn target(found: &Found, args: &TargetArgs) -> Result<Target, Failure> {
+    if found.entry.disabled {
+        return Err(left_alone("switched off in its file"));
+    }
+    if found.entry.variables().iter().any(|name| name.starts_with("input:")) {
+        return Err(left_alone(
+            "not started: it needs values; `bowline inspect NAME` asks for them",
+        ));
+    }
+    let mut target = args.found(found)?;
+    if target.consent.is_some() && !args.agrees() && !terminal::is_interactive() {
+        let why = "not started: a file of this project names it; `--yes` starts it";
+        return Err(left_alone(why));
+    }
+    target.agree()?;
+    Ok(target)
+}
+
+fn left_alone(why: &str) -> Failure {
+    Failure::new(Exit::Unreachable, why)
+}
+
+impl Row {
+    fn new(found: &Found, launch: Option<&Launch>, processes: &Processes) -> Self {
+        let entry = &found.entry;
+        let (authorization, processes) = match launch {
+            Some(Launch::Command(command)) => (Authorization::Local, processes.count(command)),
+            _ => (Authorization::Unknown, 0),
+        };
+        let mut notes = Vec::new();
+        if processes > 1 {
+            notes.push(format!("{processes} processes of it run already"));
+        }
+        Self {
+            name: entry.name.clone(),
+            source: entry.dialect.host(),
+            file: entry.file.display().to_string(),
+            era: None,
+            revision: None,
+            authorization,
+            tools: None,
+            tokens_estimated: None,
+            start_milliseconds: None,
+            processes,
+            notes,
+        }
+    }
+
+    fn looked(&mut self, looked: &Inspection) {
+        if let Some(server) = &looked.server {
+            self.era = Some(if server.has_handshake { "legacy" } else { "modern" });
+            self.revision = Some(server.revision.clone());
+            self.tools = Some(server.tools);
+            self.tokens_estimated = Some(server.tokens);
+            self.start_milliseconds = u64::try_from(server.start.as_millis()).ok();
+        }
+        self.authorization = looked.authorization;
+        if let (Some(failure), Some(step)) = (&looked.failure, looked.steps.last()) {
+            self.notes.push(format!("{} failed: {failure}", step.name));
+        }
+        let count = |level| looked.findings.iter().filter(|it| it.level == level).count();
+        let counts = [(Level::Error, "error"), (Level::Warning, "warning")];
+        let counts = counts.map(|(level, noun)| (count(level), noun));
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let found: Vec<String> = counts.map(|&(count, noun)| counted(count, noun)).collect();
+        if !found.is_empty() {
+            self.notes.push(format!("{} in its lists", found.join(", ")));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! How many processes of a command run, as far as the operating system tells.
+
+use bowline_gateway::config::CommandLaunch;
+
+/// The command lines of all processes, as they were at one time.
+#[derive(Debug)]
+pub(super) struct Processes(Vec<Vec<String>>);
+
+/// Programs that start the program of a package, by the name of the package.
+const LAUNCHERS: &[&str] = &["npx", "uvx", "bunx", "pnpx"];
+
+impl Processes {
+    /// The processes of this machine, without the own one. None where there is no `/proc`.
+    pub(super) fn now() -> Self {
+        let Ok(entries) = std::fs::read_dir("/proc") else { return Self(Vec::new()) };
+        let own = std::process::id().to_string();
+        let is_other = |name: &str| name.bytes().all(|it| it.is_ascii_digit()) && name != own;
+        let entries = entries.flatten();
+        let entries = entries.filter(|entry| is_other(&entry.file_name().to_string_lossy()));
+        let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+        Self(lines.map(|line| words(&line)).collect())
+    }
+
+    /// The processes of this command.
+    pub(super) fn count(&self, launch: &CommandLaunch) -> usize {
+        let wanted = Wanted::of(launch);
+        self.0.iter().filter(|line| wanted.is(line)).count()
+    }
+}
+
+/// The words of a command line, which has a zero byte after each.
+fn words(line: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(line);
+    text.trim_end_matches('\0').split('\0').map(ToOwned::to_owned).collect()
+}
+
+/// How the command line of a server looks.
+struct Wanted<'a> {
+    /// The name of its program, or the end of that name if a launcher starts it.
+    program: &'a str,
+    is_package: bool,
+    args: &'a [String],
+}
+
+impl<'a> Wanted<'a> {
+    fn of(launch: &'a CommandLaunch) -> Self {
+        let program = file_name(&launch.program);
+        let package = LAUNCHERS
+            .contains(&program)
+            .then(|| launch.args.iter().position(|it| !it.starts_with('-')))
+            .flatten();
+        match package {
+            Some(at) => Self {
+                program: package_name(&launch.args[at]),
+                is_package: true,
+                args: &launch.args[at + 1..],
+            },
+            None => Self { program, is_package: false, args: &launch.args },
+        }
+    }
+
+    /// Whether a command line is of this server. An interpreter may stand before the program.
+    fn is(&self, line: &[String]) -> bool {
+        let Some(before) = line.len().checked_sub(self.args.len()).filter(|it| *it > 0) else {
+            return false;
+        };
+        let (before, after) = line.split_at(before);
+        let is_program = |word: &String| match self.is_package {
+            // A launcher may show the package in its own name: `npm exec PACKAGE`.
+            true => !word.contains(' ') && file_name(word).ends_with(self.program),
+            false => file_name(word) == self.program,
+        };
+        after == self.args && before.len() <= 2 && before.last().is_some_and(is_program)
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// The name in `@scope/name@1.2`.
+fn package_name(package: &str) -> &str {
+    let name = file_name(package);
+    name.split(['@', '=']).next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_command_line_is_known_by_its_words() {
+        let lines = [
+            words(b"/usr/bin/python3\0/home/ann/bin/server\0--port\01\0"),
+            words(b"server\0--port\01\0"),
+            words(b""),
+        ];
+        let count = |program: &str, args: &[&str]| {
+            let args = line(args);
+            let wanted = Wanted { program, is_package: false, args: &args };
+            lines.iter().filter(|line| wanted.is(line)).count()
+        };
+        assert_eq!(count("server", &["--port", "1"]), 2);
+        assert_eq!(count("server", &["--port"]), 0);
+        assert_eq!(count("server", &[]), 0);
+        assert_eq!(count("other", &["--port", "1"]), 0);
+    }
+
+    #[test]
+    fn a_package_is_known_by_the_program_that_its_launcher_starts() {
+        let package = package_name("@modelcontextprotocol/server-files@1.2");
+        assert_eq!(package, "server-files");
+        assert_eq!(package_name("mcp-server-git==1.0"), "mcp-server-git");
+        let args = line(&["/tmp"]);
+        let wanted = Wanted { program: package, is_package: true, args: &args };
+        assert!(wanted.is(&line(&["node", "/x/.bin/mcp-server-files", "/tmp"])));
+        assert!(!wanted.is(&line(&["npm exec @modelcontextprotocol/server-files", "/tmp"])));
+        assert!(!wanted.is(&line(&["npx", "-y", "@modelcontextprotocol/server-files", "/tmp"])));
+        assert!(!wanted.is(&line(&["node", "/x/.bin/mcp-server-files", "/home"])));
+    }
+}
