@@ -9,6 +9,7 @@ use bowline::types::json::{Object, RawJson};
 
 use crate::exit::Failure;
 use crate::schema::{JsonType, Members, Parameter, Parameters, Types};
+use crate::suggest;
 
 /// Arguments as they stand on the command line.
 #[derive(Debug)]
@@ -98,9 +99,9 @@ fn add(members: &mut Members, word: &str, parameters: &Parameters) -> Result<(),
     }
     let parameter = parameters.named(key);
     if parameter.is_none() && !parameters.is_open {
-        let names: Vec<String> = parameters.all.iter().map(|it| format!("`{}`", it.name)).collect();
-        return Err(Failure::usage(format!("the tool has no argument `{key}`"))
-            .hint(format!("it has {}", names.join(", "))));
+        let names: Vec<&str> = parameters.all.iter().map(|it| it.name.as_str()).collect();
+        let hint = suggest::hint(key, &names).unwrap_or_else(|| "it has none".to_owned());
+        return Err(Failure::usage(format!("the tool has no argument `{key}`")).hint(hint));
     }
     let before = members.0.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     let value = match (parameter, before) {

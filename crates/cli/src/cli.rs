@@ -3,7 +3,10 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{call, check, complete, demo, inspect, list, prompt, read, watch};
+use crate::commands::{
+    bench, call, check, complete, completions, connect, demo, gateway, inspect, list, man, prompt,
+    read, serve, watch,
+};
 use crate::exit::{Exit, Failure};
 use crate::print;
 
@@ -22,11 +25,13 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   bowline demo                                     serves a built-in server to try
+  bowline inspect                                  every server in the configuration of your hosts
   bowline inspect https://mcp.example.com/mcp      each step from DNS to lists, and what is wrong
   bowline list https://mcp.example.com/mcp         what a server offers
   bowline list 'uvx mcp-server-git'                the same of a server that is a command
   bowline call add a=40 b=2 -- ./calc              calls a tool; the command comes last
   bowline check -- ./calc                          whether a server keeps the rules of the protocol
+  bowline bench -- ./calc                          how many requests it answers, and how fast
   bowline connect https://mcp.example.com/mcp      the server, over stdio, for a host
   bowline serve -- npx -y some-server              the other way: a command, over HTTP
   bowline gateway bowline.json                     many servers behind one endpoint
@@ -44,9 +49,12 @@ enum Command {
     Complete(complete::Args),
     Watch(watch::Args),
     Check(check::Args),
-    Connect(crate::commands::connect::Args),
-    Serve(crate::commands::serve::Args),
-    Gateway(crate::commands::gateway::Args),
+    Bench(bench::Args),
+    Connect(connect::Args),
+    Serve(serve::Args),
+    Gateway(gateway::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Command {
@@ -61,9 +69,12 @@ impl Command {
             Self::Complete(args) => args.run().await,
             Self::Watch(args) => args.run().await,
             Self::Check(args) => args.run().await,
+            Self::Bench(args) => args.run().await,
             Self::Connect(args) => args.run().await,
             Self::Serve(args) => args.run().await,
             Self::Gateway(args) => args.run().await,
+            Self::Completions(args) => Ok(args.run(Cli::command())),
+            Self::Man(args) => args.run(Cli::command()),
         }
     }
 
@@ -99,5 +110,32 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_example_in_the_help_is_a_command_line() {
+        let mut description = Cli::command();
+        description.build();
+        for command in std::iter::once(&description).chain(description.get_subcommands()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> = help.lines().filter_map(example).collect();
+            assert!(!examples.is_empty(), "{} has no examples", command.get_name());
+            for example in examples {
+                let words = shell_words::split(example).unwrap();
+                let parsed = Cli::try_parse_from(&words);
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+
+    /// The command of a line of examples, without what another program does, and without the remark
+    /// to its right.
+    fn example(line: &str) -> Option<&str> {
+        let line = line.strip_prefix("  ")?;
+        let line = line.split_once("  ").map_or(line, |(command, _)| command);
+        let line =
+            line.rsplit_once("<(").map_or(line, |(_, command)| command.trim_end_matches(')'));
+        let mut commands = line.split(" | ").filter(|command| command.starts_with("bowline "));
+        commands.next().map(|command| command.split(" > ").next().unwrap_or(command))
     }
 }

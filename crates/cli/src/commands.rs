@@ -1,13 +1,16 @@
 //! The commands: one file for each, with its arguments and what it does.
 
+pub(crate) mod bench;
 pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod complete;
+pub(crate) mod completions;
 pub(crate) mod connect;
 pub(crate) mod demo;
 pub(crate) mod gateway;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod serve;

@@ -5,8 +5,11 @@
 //! * `cli`: the command line, and the list of commands.
 //! * `commands`: one file for each command, with its arguments and what it does.
 //! * `target`: which server a command is for, and how to connect to it.
+//! * `request`: options and connection of the commands that send requests to one server.
 //! * `discover`: servers that configuration files name; `consent`: to those of a project.
-//! * `schema`: the parameters of a tool; `arguments`: values for them, from the command line.
+//! * `tools`: the tool of a call; `schema`: its parameters; `arguments`: values for them, from the
+//!   command line.
+//! * `suggest`: names that a user could have meant.
 //! * `demo`: the built-in server.
 //! * `inspect`: looks at a server step by step.
 //! * `exit`: exit codes, and failures with their hints.
@@ -28,12 +31,15 @@ mod inspect;
 mod interrupt;
 mod print;
 mod questions;
+mod request;
 mod sampling;
 mod save;
 mod schema;
 mod serving;
+mod suggest;
 mod target;
 mod terminal;
+mod tools;
 
 use std::process::ExitCode;
 

@@ -13,9 +13,9 @@ use bowline::{Client, Command};
 use bowline_gateway::config::{CommandLaunch, ConfigVariables, Launch};
 
 use crate::consent::{self, Agreed, Request};
-use crate::discover::{Folders, Found, Origin, discover};
+use crate::discover::{Discovery, Folders, Found, Origin, discover};
 use crate::exit::{Exit, Failure};
-use crate::terminal;
+use crate::{print, suggest, terminal};
 
 /// The options of every command that connects to a server.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -77,19 +77,18 @@ impl TargetArgs {
         if word.starts_with("http://") || word.starts_with("https://") {
             return Ok(self.target(word.to_owned(), Place::Url(word.to_owned())));
         }
-        if let Some(target) = self.configured(word)? {
+        let discovery = discover(&Folders::of_process());
+        if let Some(target) = self.configured(word, &discovery)? {
             return Ok(target);
         }
         if word.contains(|c: char| c.is_whitespace() || c == '/' || c == '\\') {
             return Ok(self.started(split(word)?));
         }
-        Err(Failure::new(Exit::Unreachable, format!("there is no server named `{word}`"))
-            .hint(format!("a URL begins with `https://`; a command comes last: `-- {word}`")))
+        Err(unknown(word, &discovery))
     }
 
     /// The server that configuration files give this name, if there is one.
-    fn configured(&self, word: &str) -> Result<Option<Target>, Failure> {
-        let discovery = discover(&Folders::of_process());
+    fn configured(&self, word: &str, discovery: &Discovery) -> Result<Option<Target>, Failure> {
         match discovery.named(word)[..] {
             [] => Ok(None),
             [found] => self.found(found).map(Some),
@@ -226,6 +225,26 @@ impl Target {
 /// The configuration of a client of this program, without hooks.
 pub(crate) fn client() -> ClientBuilder {
     Client::builder("bowline", env!("CARGO_PKG_VERSION")).tasks()
+}
+
+/// The failure for a name that no configuration file has.
+fn unknown(word: &str, discovery: &Discovery) -> Failure {
+    for problem in &discovery.problems {
+        print::note(&format!("left out: {}", print::clean(&problem.to_string())));
+    }
+    let mut names: Vec<&str> = discovery.found.iter().map(|it| it.entry.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let hint = match suggest::nearest(word, &names)[..] {
+        [near, ..] => format!("did you mean `{near}`? Configured are {}", suggest::listed(&names)),
+        [] if names.is_empty() => {
+            format!("a URL begins with `https://`; a command comes last: `-- {word}`")
+        }
+        [] => {
+            format!("configured are {}; a command comes last: `-- {word}`", suggest::listed(&names))
+        }
+    };
+    Failure::new(Exit::Unreachable, format!("there is no server named `{word}`")).hint(hint)
 }
 
 /// The values of the variables in an entry. Those of `${input:id}` are asked for.

@@ -1,20 +1,17 @@
 //! `bowline call`: calls a tool.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use bowline::Client;
-use bowline::client::{ClientBuilder, Limits, ToolOutcome};
+use bowline::client::{ClientBuilder, ToolOutcome};
 use bowline::types::progress::ProgressParams;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::Words;
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
 use crate::print::{self, content, json};
-use crate::schema::Parameters;
-use crate::target::{TargetArgs, client};
-use crate::{questions, sampling, save};
+use crate::request::{RequestArgs, with_client};
+use crate::{questions, sampling, save, tools};
 
 /// Calls a tool
 ///
@@ -30,24 +27,19 @@ pub(crate) struct Args {
     /// The arguments as a JSON object
     #[arg(long = "args", value_name = "JSON")]
     arguments: Option<String>,
-    /// Seconds to wait without an answer or progress
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    timeout: Duration,
     /// Writes images, audio and other bytes to new files in this folder
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
     /// Answers requests to a model with this command: JSON on its input, text on its output
     #[arg(long, value_name = "COMMAND", value_parser = command)]
     sampling: Option<CommandWords>,
-    /// Prints the whole result as JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    server: TargetArgs,
+    request: RequestArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline call echo message=ahoy -- bowline demo --stdio
   bowline call https://mcp.example.com/mcp search query='black tea' limit=5
   bowline call add a=40 b=2 -- ./calc
   bowline call 'uvx mcp-server-git' git_status repo_path=.
@@ -57,27 +49,24 @@ Examples:
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.request.take_target(&mut self.words)?;
         if self.words.is_empty() {
             return Err(Failure::usage("no tool is named").hint("`bowline list` shows the tools"));
         }
         let tool = self.words.remove(0);
         let bar = ProgressBar::no_length().with_style(style("{spinner} {msg}"));
-        let client = interruptible(target.connect(self.client(&bar))).await?;
-        let outcome = interruptible(self.call(&client, &tool, &bar)).await;
+        let call = async |client: &Client| self.call(client, &tool, &bar).await;
+        let outcome = with_client(target, self.client(&bar), call).await;
         bar.finish_and_clear();
-        client.close().await;
         self.print(&tool, outcome?)
     }
 
     /// A client that asks the user, and the command of `--sampling`.
     fn client(&self, bar: &ProgressBar) -> ClientBuilder {
-        let mut limits = Limits::default();
-        limits.request_timeout = self.timeout;
         let bar = bar.clone();
-        let builder = client()
-            .limits(limits)
-            .tasks()
+        let builder = self
+            .request
+            .client()
             .on_ask(move |question| questions::answer(question, bar.clone()))
             .allow_urls();
         match self.sampling.clone() {
@@ -95,23 +84,19 @@ impl Args {
         bar: &ProgressBar,
     ) -> Result<ToolOutcome, Failure> {
         let words = Words { words: &self.words, json: self.arguments.as_deref() };
-        let mut parameters = Parameters::default();
-        if words.need_schema() {
-            let tools = client.tools().all().await?;
-            match tools.iter().find(|it| it.name == tool) {
-                Some(tool) => parameters = Parameters::of(&tool.input_schema),
-                None => return Err(unknown(tool, tools.iter().map(|it| it.name.as_str()))),
+        let arguments = tools::arguments(client, tool, &words).await?;
+        match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
+            Err(error) if error.is_refused() => {
+                Err(tools::explain(client, tool, error.into()).await)
             }
+            outcome => Ok(outcome?),
         }
-        let arguments = words.read(&parameters)?;
-        let call = client.call(tool, arguments).progress(|progress| show(bar, &progress));
-        Ok(call.timeout(self.timeout).await?)
     }
 
     fn print(&self, tool: &str, outcome: ToolOutcome) -> Result<Exit, Failure> {
         let exit = if outcome.is_error() { Exit::Refused } else { Exit::Done };
         let shown = self.shown(tool, &outcome)?;
-        if self.json {
+        if self.request.json {
             json::print(&outcome.into_message());
         } else if let Some(structured) = outcome.structured() {
             print::text(&json::indented(structured.as_str()));
@@ -134,7 +119,7 @@ impl Args {
             files += 1;
             let path = save::save(folder, (tool, files), bytes)?;
             let path = path.display();
-            match self.json || outcome.structured().is_some() {
+            match self.request.json || outcome.structured().is_some() {
                 true => print::note(&format!("saved {path}")),
                 false => shown.push(format!("saved {path}")),
             }
@@ -158,22 +143,6 @@ fn show(bar: &ProgressBar, progress: &ProgressParams) {
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
-}
-
-fn unknown<'a>(tool: &str, names: impl Iterator<Item = &'a str>) -> Failure {
-    let names: Vec<&str> = names.collect();
-    let hint = match names.is_empty() {
-        true => "it has no tools".to_owned(),
-        false => format!("it has {}", names.join(", ")),
-    };
-    Failure::new(Exit::Refused, format!("the server has no tool `{tool}`")).hint(hint)
-}
-
-/// A number of seconds, also a fraction.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    let duration = Duration::try_from_secs_f64(number);
-    duration.ok().filter(|it| !it.is_zero()).ok_or_else(|| "expected more than 0".to_owned())
 }
 
 /// A quoted command as words.

@@ -43,6 +43,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline check -- bowline demo --stdio
   bowline check http://127.0.0.1:3000/mcp
   bowline check --revision 2025-11-25 -- npx -y @modelcontextprotocol/server-everything
   bowline check --call echo --format junit -- ./server > report.xml

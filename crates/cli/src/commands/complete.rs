@@ -1,12 +1,12 @@
 //! `bowline complete`: suggestions for an argument of a prompt or a variable of a template.
 
+use bowline::Client;
 use bowline::types::completion::Reference;
 
 use crate::arguments::pair;
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
 use crate::print::{self, json};
-use crate::target::{TargetArgs, client};
+use crate::request::{RequestArgs, with_client};
 
 /// Suggests values for an argument of a prompt, or for a variable of a resource template
 ///
@@ -18,22 +18,20 @@ pub(crate) struct Args {
     /// The server, the prompt or template, and what was typed so far
     #[arg(value_name = "TARGET] PROMPT|TEMPLATE [KEY=VALUE")]
     words: Vec<String>,
-    /// Prints the suggestions as JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    server: TargetArgs,
+    request: RequestArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline complete review language=R -- bowline demo --stdio
   bowline complete https://mcp.example.com/mcp review language=Ru
   bowline complete 'users://{country}/{city}' country=France city=Pa -- ./users
 ";
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.request.take_target(&mut self.words)?;
         let [subject, chosen @ .., typed] = &self.words[..] else {
             return Err(Failure::usage("expected a prompt or a template, and `key=value`"));
         };
@@ -43,13 +41,14 @@ impl Args {
         };
         let (name, value) = pair(typed)?;
         let chosen = chosen.iter().map(|word| pair(word)).collect::<Result<Vec<_>, _>>()?;
-        let client = interruptible(target.connect(client())).await?;
-        let call = client.complete(reference).argument(name, value);
-        let call = chosen.into_iter().fold(call, |call, (name, value)| call.context(name, value));
-        let completion = interruptible(async { Ok(call.await?) }).await;
-        client.close().await;
-        let completion = completion?;
-        if self.json {
+        let complete = async |client: &Client| {
+            let call = client.complete(reference).argument(name, value);
+            let call =
+                chosen.into_iter().fold(call, |call, (name, value)| call.context(name, value));
+            Ok(call.await?)
+        };
+        let completion = with_client(target, self.request.client(), complete).await?;
+        if self.request.json {
             json::print(&completion);
         } else if !completion.values().is_empty() {
             print::served(&completion.values().join("\n"));

@@ -8,6 +8,7 @@ use crate::inspect::Inspection;
 use crate::inspect::all::Overview;
 use crate::interrupt::interruptible;
 use crate::print::{self, json, table};
+use crate::request::seconds;
 use crate::target::TargetArgs;
 
 /// Looks at a server step by step, or at all configured ones
@@ -39,6 +40,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   bowline inspect                              every configured server, in a table
+  bowline inspect -- bowline demo --stdio
   bowline inspect https://mcp.example.com/mcp
   bowline inspect -- npx -y @modelcontextprotocol/server-everything
   bowline inspect 'uvx mcp-server-git' --json | jq .findings
@@ -74,11 +76,4 @@ impl Args {
         }
         Ok(Exit::Done)
     }
-}
-
-/// A number of seconds, also a fraction.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    let duration = Duration::try_from_secs_f64(number);
-    duration.ok().filter(|it| !it.is_zero()).ok_or_else(|| "expected more than 0".to_owned())
 }

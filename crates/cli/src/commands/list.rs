@@ -9,11 +9,10 @@ use bowline::types::tool::ToolDefinition;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
 use crate::print::table::Table;
 use crate::print::{self, json, table};
+use crate::request::{RequestArgs, with_client};
 use crate::schema;
-use crate::target::{TargetArgs, client};
 
 /// Lists the tools, resources, templates and prompts of a server
 #[derive(Debug, clap::Args)]
@@ -23,15 +22,13 @@ pub(crate) struct Args {
     /// The server, and what to list: tools, resources, templates, prompts; all unless named
     #[arg(value_name = "TARGET] [KIND")]
     words: Vec<String>,
-    /// Prints the lists as JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    server: TargetArgs,
+    request: RequestArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline list -- bowline demo --stdio
   bowline list https://mcp.example.com/mcp
   bowline list tools prompts -- npx -y @modelcontextprotocol/server-everything
   bowline list 'uvx mcp-server-git' tools --json | jq -r '.tools[].name'
@@ -81,13 +78,11 @@ struct Lists {
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.request.take_target(&mut self.words)?;
         let kinds = Kinds::of(&self.words)?;
-        let client = interruptible(target.connect(client())).await?;
-        let lists = interruptible(async { Ok(read(&client, kinds).await?) }).await;
-        client.close().await;
-        let lists = lists?;
-        match self.json {
+        let read = async |client: &Client| Ok(read(client, kinds).await?);
+        let lists = with_client(target, self.request.client(), read).await?;
+        match self.request.json {
             true => json::print(&lists),
             false => print::text(&shown(&lists, table::width())),
         }

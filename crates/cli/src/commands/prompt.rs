@@ -1,13 +1,14 @@
 //! `bowline prompt`: fills in a prompt of a server.
 
+use bowline::Client;
 use bowline::types::content::Content;
 use bowline::types::prompt::GetPromptResult;
 
 use crate::arguments::pair;
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
 use crate::print::{self, content, json};
-use crate::target::{TargetArgs, client};
+use crate::request::{RequestArgs, with_client};
+use crate::suggest;
 
 /// Fills in a prompt and prints its messages
 #[derive(Debug, clap::Args)]
@@ -17,37 +18,45 @@ pub(crate) struct Args {
     /// The server, the prompt, and its arguments
     #[arg(value_name = "TARGET] NAME [KEY=VALUE")]
     words: Vec<String>,
-    /// Prints the whole result as JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    server: TargetArgs,
+    request: RequestArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline prompt review language=Rust -- bowline demo --stdio
   bowline prompt https://mcp.example.com/mcp review language=Rust
   bowline prompt summarize --json -- ./notes-server
 ";
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.request.take_target(&mut self.words)?;
         let Some((name, words)) = self.words.split_first() else {
             return Err(Failure::usage("no prompt is named")
                 .hint("`bowline list TARGET prompts` shows the prompts"));
         };
         let arguments = words.iter().map(|word| pair(word)).collect::<Result<Vec<_>, _>>()?;
-        let client = interruptible(target.connect(client())).await?;
-        let prompt = async { Ok(client.prompt(name).arguments(arguments).await?) };
-        let prompt = interruptible(prompt).await;
-        client.close().await;
-        let prompt = prompt?;
-        match self.json {
+        let fill_in = async |client: &Client| match client.prompt(name).arguments(arguments).await {
+            Err(error) if error.is_refused() => Err(explain(client, name, error.into()).await),
+            prompt => Ok(prompt?),
+        };
+        let prompt = with_client(target, self.request.client(), fill_in).await?;
+        match self.request.json {
             true => json::print(&prompt),
             false => show(&prompt),
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Adds what the user could have meant, if the server has no prompt of this name.
+async fn explain(client: &Client, name: &str, failure: Failure) -> Failure {
+    let prompts = client.prompts().all().await.unwrap_or_default();
+    let names: Vec<&str> = prompts.iter().map(|it| it.name.as_str()).collect();
+    match suggest::hint(name, &names).filter(|_| !names.contains(&name)) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 

@@ -1,16 +1,18 @@
 //! `bowline read`: reads a resource.
 
+use bowline::Client;
 use bowline::client::Contents;
 use bowline::types::resource::ResourceBody;
 
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
 use crate::print::{self, json};
-use crate::target::{TargetArgs, client};
+use crate::request::{RequestArgs, with_client};
+use crate::suggest;
 
 /// Reads a resource
 ///
-/// Text and bytes go to standard output as they are, so that they can be written to a file.
+/// Text and bytes go to standard output as they are, so that they can be written to a file. In JSON
+/// bytes are base64.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline read [OPTIONS] TARGET URI
        bowline read [OPTIONS] URI -- COMMAND…")]
@@ -18,35 +20,35 @@ pub(crate) struct Args {
     /// The server, and the URI of the resource
     #[arg(value_name = "TARGET] [URI")]
     words: Vec<String>,
-    /// Prints the whole result as JSON, with bytes as base64
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    server: TargetArgs,
+    request: RequestArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline read demo://clock -- bowline demo --stdio
   bowline read https://mcp.example.com/mcp docs://handbook
   bowline read docs://logo.png -- ./docs-server > logo.png
 ";
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.request.take_target(&mut self.words)?;
         let [uri] = &self.words[..] else {
             return Err(Failure::usage("expected one URI")
                 .hint("`bowline list TARGET resources` shows the resources"));
         };
-        let client = interruptible(target.connect(client())).await?;
-        let contents = interruptible(async { Ok(client.read(uri).await?) }).await;
-        client.close().await;
-        self.print(contents?)?;
+        let read = async |client: &Client| match client.read(uri).await {
+            Err(error) if error.is_not_found() => Err(explain(client, uri, error.into()).await),
+            contents => Ok(contents?),
+        };
+        let contents = with_client(target, self.request.client(), read).await?;
+        self.print(contents)?;
         Ok(Exit::Done)
     }
 
     fn print(&self, contents: Contents) -> Result<(), Failure> {
-        if self.json {
+        if self.request.json {
             json::print(&contents.into_message());
             return Ok(());
         }
@@ -71,5 +73,15 @@ impl Args {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds what the user could have meant.
+async fn explain(client: &Client, uri: &str, failure: Failure) -> Failure {
+    let resources = client.resources().all().await.unwrap_or_default();
+    let uris: Vec<&str> = resources.iter().map(|it| it.uri.as_str()).collect();
+    match suggest::hint(uri, &uris) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }

@@ -7,13 +7,13 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
 use crate::print::{self, clean, json};
-use crate::target::{TargetArgs, client};
+use crate::request::{RequestArgs, with_client};
 
 /// Prints changes of a server as they happen: lists, resources, log messages
 ///
 /// Since 2026-07-28 log messages belong to calls, so only servers with a handshake send any here.
+/// JSON is one line for each change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline watch [OPTIONS] TARGET
        bowline watch [OPTIONS] -- COMMAND…")]
@@ -30,15 +30,13 @@ pub(crate) struct Args {
     /// Ends after this many lines
     #[arg(long, value_name = "NUMBER")]
     count: Option<usize>,
-    /// Prints each as a line of JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    server: TargetArgs,
+    request: RequestArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  bowline watch --uri demo://clock --count 3 -- bowline demo --stdio
   bowline watch https://mcp.example.com/mcp
   bowline watch https://mcp.example.com/mcp --uri docs://handbook --json
   bowline watch --log debug -- ./my-server
@@ -57,19 +55,18 @@ enum Line {
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.request.take_target(&mut self.words)?;
         if let Some(word) = self.words.first() {
             return Err(Failure::usage(format!("`{word}` is one word too many"))
                 .hint("`--uri URI` watches a resource"));
         }
         let (sender, mut logs) = mpsc::unbounded_channel();
-        let builder = client().on_log(self.log, move |message| {
+        let builder = self.request.client().on_log(self.log, move |message| {
             let _ = sender.send(message);
         });
-        let client = interruptible(target.connect(builder)).await?;
-        let watched = interruptible(self.watch(&client, &mut logs)).await;
-        client.close().await;
-        watched.map(|()| Exit::Done)
+        let watch = async |client: &Client| self.watch(client, &mut logs).await;
+        with_client(target, builder, watch).await?;
+        Ok(Exit::Done)
     }
 
     async fn watch(
@@ -118,7 +115,7 @@ impl Args {
     }
 
     fn print(&self, line: &Line) {
-        if self.json {
+        if self.request.json {
             return json::print_line(line);
         }
         print::text(&match line {

@@ -57,6 +57,31 @@ fn mistakes_have_hints() {
 }
 
 #[test]
+fn a_wrong_name_of_a_tool_brings_the_nearest() {
+    for arguments in [&["message=hi"][..], &["--args", "{}"]] {
+        for revision in BOTH {
+            let options = ["call", "ehco", "--revision", revision];
+            let unknown = with_exhibit(&[&options[..], arguments].concat());
+            assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(1), ""));
+            expect("call_nearest.txt", &unknown.stderr);
+        }
+    }
+    // A tool that is there, and refuses its arguments, keeps the words of the server.
+    let refused = with_exhibit(&["call", "add", "--args", r#"{"a": "one", "b": 2}"#]);
+    assert!(!refused.stderr.contains("has no tool"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_task_is_waited_for_in_both_eras() {
+    for revision in BOTH {
+        let options = ["call", "count", "to=2", "--revision", revision];
+        let counted = demo::with_demo(&options);
+        assert_eq!((counted.code, counted.stderr.as_str()), (Some(0), ""));
+        assert_eq!(counted.stdout, "counted to 2\n");
+    }
+}
+
+#[test]
 fn a_tool_that_takes_too_long_ends_with_5() {
     let called = with_exhibit(&["call", "sleep", "seconds=600", "--timeout", "0.05"]);
     assert_eq!((called.code, called.stdout.as_str()), (Some(5), ""));

@@ -101,11 +101,23 @@ fn a_url_of_the_project_gets_no_secret_without_consent() {
     assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
 }
 
+#[test]
+fn a_name_that_is_not_configured_brings_those_that_are() {
+    let text = r#"{"mcpServers":{"git":{"command":"a"},"files":{"command":"b"},"c":{"port":1}}}"#;
+    let folders = Folders::new(&[("home/.claude.json", text.to_owned())]);
+    for name in ["gti", "linear"] {
+        let unknown = folders.run(&["list", name]);
+        assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(3), ""));
+        let shown = unknown.stderr.replace(folders.0.path().to_str().unwrap(), "ROOT");
+        expect(&format!("no_name_{name}.txt"), &shown);
+    }
+}
+
 // spec: LOCAL-1, LOCAL-4
 #[test]
 fn no_command_touches_a_server_of_the_project_without_consent() {
     let folders = Folders::new(&[("project/.mcp.json", marking())]);
-    for command in ["inspect", "check", "connect", "serve", "list", "watch"] {
+    for command in ["inspect", "check", "bench", "connect", "serve", "list", "watch"] {
         let refused = folders.run(&[command, "ex"]);
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{command}");
         assert!(refused.stderr.contains("needs consent"), "{command}: {}", refused.stderr);
@@ -116,7 +128,7 @@ fn no_command_touches_a_server_of_the_project_without_consent() {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let text = format!(r#"{{"mcpServers":{{"ex":{{"url":"{url}"}}}}}}"#);
     let folders = Folders::new(&[("project/.mcp.json", text)]);
-    for command in ["inspect", "check", "connect", "serve", "list", "watch"] {
+    for command in ["inspect", "check", "bench", "connect", "serve", "list", "watch"] {
         let refused = folders.run(&[command, "ex"]);
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{command}");
         assert!(listener.accept().is_err(), "{command} opened a connection");

@@ -2,6 +2,7 @@
 //!
 //! Expected output is beside the tests, in `expected`; `UPDATE=1 cargo test` rewrites it.
 
+mod bench;
 mod bridge;
 mod call;
 mod check;
@@ -11,6 +12,7 @@ mod inspect;
 mod list;
 mod questions;
 mod read;
+mod shell;
 mod terminal;
 mod usage;
 mod watch;

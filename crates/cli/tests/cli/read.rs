@@ -24,6 +24,28 @@ fn a_resource_that_is_not_there_ends_with_1() {
 }
 
 #[test]
+fn a_wrong_name_brings_the_nearest() {
+    for revision in BOTH {
+        let read = with_exhibit(&["read", "exhibit://clok", "--revision", revision]);
+        assert_eq!((read.code, read.stdout.as_str()), (Some(1), ""));
+        assert!(read.stderr.ends_with("\nhint: did you mean `exhibit://clock`?\n"), "{read:?}");
+        let got = with_exhibit(&["prompt", "revue", "--revision", revision]);
+        assert_eq!((got.code, got.stdout.as_str()), (Some(1), ""));
+        assert!(got.stderr.ends_with("\nhint: did you mean `review`?\n"), "{got:?}");
+    }
+}
+
+#[test]
+fn every_command_can_wait_shorter() {
+    let sleeper = ["--timeout", "0.05", "--", "sleep", "600"];
+    for words in [&["list"][..], &["read", "a://b"], &["prompt", "a"], &["complete", "a", "b=c"]] {
+        let late = run(&[words, &sleeper].concat());
+        assert_eq!((late.code, late.stdout.as_str()), (Some(5), ""), "{late:?}");
+        assert!(late.stderr.ends_with("hint: `--timeout SECONDS` waits longer\n"), "{late:?}");
+    }
+}
+
+#[test]
 fn a_prompt_is_filled_in() {
     for revision in BOTH {
         let words = ["prompt", "review", "language=Rust", "--revision", revision];

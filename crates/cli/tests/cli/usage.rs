@@ -9,17 +9,36 @@ fn without_a_command_it_prints_what_it_can_do() {
     expect("help.txt", &shown.stdout);
 }
 
+/// The commands, in the order of the help.
+const COMMANDS: &[&str] = &[
+    "demo",
+    "inspect",
+    "list",
+    "call",
+    "read",
+    "prompt",
+    "complete",
+    "watch",
+    "check",
+    "bench",
+    "connect",
+    "serve",
+    "gateway",
+    "completions",
+    "man",
+];
+
 #[test]
 fn every_command_teaches_by_example() {
-    let (asking, serving) = (
-        ["demo", "inspect", "list", "call", "read", "prompt", "complete", "watch", "check"],
-        ["connect", "serve", "gateway"],
-    );
-    for command in asking.into_iter().chain(serving) {
-        let shown = run(&[command, "--help"]);
-        assert_eq!(shown.code, Some(0));
-        assert!(shown.stdout.contains("\nExamples:\n"), "{}", shown.stdout);
-        expect(&format!("help_{command}.txt"), &shown.stdout);
+    let listed = run(&[]).stdout;
+    for command in COMMANDS {
+        assert!(listed.contains(&format!("\n  {command} ")), "{listed}");
+        for (option, name) in [("--help", "help"), ("-h", "short")] {
+            let shown = run(&[command, option]);
+            assert_eq!(shown.code, Some(0));
+            assert!(shown.stdout.contains("\nExamples:\n  "), "{}", shown.stdout);
+            expect(&format!("{name}_{command}.txt"), &shown.stdout);
+        }
     }
 }
 

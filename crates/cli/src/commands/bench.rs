@@ -1,0 +1,161 @@
+//! `bowline bench`: how many requests a server answers, and how fast.
+
+mod figures;
+mod load;
+
+use std::time::Duration;
+
+use bowline::Client;
+use http::Uri;
+
+use self::figures::{Figures, Subject};
+use self::load::{Load, Work};
+use crate::arguments::Words;
+use crate::exit::{Exit, Failure};
+use crate::print::{self, json};
+use crate::request::{RequestArgs, seconds, with_client};
+use crate::target::{Place, Target};
+use crate::tools;
+
+/// Measures how many requests a server answers in a second, and how long each takes
+///
+/// Calls TOOL with the arguments, which are written as for `bowline call`. Without TOOL it sends
+/// `ping`, or `server/discover` since 2026-07-28, so that nothing happens at the server. The first
+/// request is not counted. The measurement ends after so many requests or so much time, and requests
+/// without an answer by then are counted apart.
+///
+/// Servers on this machine only, unless `--remote` is given.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "bowline bench [OPTIONS] TARGET [TOOL [KEY=VALUE…]]
+       bowline bench [OPTIONS] [TOOL [KEY=VALUE…]] -- COMMAND…")]
+pub(crate) struct Args {
+    /// The server, the tool, and its arguments; `-` reads them as JSON from standard input
+    #[arg(value_name = "TARGET] [TOOL] [KEY=VALUE")]
+    words: Vec<String>,
+    /// The arguments as a JSON object
+    #[arg(long = "args", value_name = "JSON")]
+    arguments: Option<String>,
+    /// Ends after so many requests
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 10_000)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=MOST_REQUESTS))]
+    count: u64,
+    /// Ends after so many seconds
+    #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = duration)]
+    duration: Duration,
+    /// Keeps so many requests open; each answer makes place for the next request
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=MOST_OPEN))]
+    concurrency: u64,
+    /// Allows a server on another machine: make sure that its operator agrees
+    #[arg(long)]
+    remote: bool,
+    #[command(flatten)]
+    request: RequestArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline bench -- bowline demo --stdio
+  bowline bench http://127.0.0.1:3000/mcp
+  bowline bench echo message=hi -n 50000 -c 16 -- ./server
+  bowline bench http://127.0.0.1:3000/mcp add a=1 b=2 --revision 2025-11-25
+  bowline bench --json -- ./server | jq .latency_microseconds.p99
+";
+
+const MOST_REQUESTS: u64 = 100_000_000;
+const MOST_OPEN: u64 = 1024;
+const LONGEST: Duration = Duration::from_secs(3600);
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let duration = seconds(text)?;
+    match duration <= LONGEST {
+        true => Ok(duration),
+        false => Err(format!("expected at most {}", LONGEST.as_secs())),
+    }
+}
+
+impl Args {
+    pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+        let target = self.request.take_target(&mut self.words)?;
+        if !self.remote {
+            demand_loopback(&target)?;
+        }
+        let is_http = matches!(target.place, Place::Url(_));
+        let label = target.label.clone();
+        let measured = async |client: &Client| self.measure(client).await;
+        let (load, revision) = with_client(target, self.request.client(), measured).await?;
+        let subject = Subject {
+            target: label,
+            revision,
+            transport: if is_http { "http" } else { "stdio" },
+            request: load.work.to_string(),
+            concurrency: self.concurrency,
+        };
+        let figures = Figures::of(subject, &load);
+        match self.request.json {
+            true => json::print(&figures),
+            false => print::text(&figures.shown()),
+        }
+        Ok(figures.exit())
+    }
+
+    async fn measure(&self, client: &Client) -> Result<(Load, String), Failure> {
+        let work = self.work(client).await?;
+        // Shows whether there is anything to measure.
+        work.once(client).await?;
+        let load = Load::new(work, self.count, self.duration);
+        let load = load.run(client, self.concurrency).await;
+        Ok((load, client.revision().to_string()))
+    }
+
+    /// What to send. A tool is called only if the user names it.
+    async fn work(&self, client: &Client) -> Result<Work, Failure> {
+        let Some((tool, words)) = self.words.split_first() else {
+            return match self.arguments {
+                Some(_) => Err(Failure::usage("`--args` is for a tool, and none is named")),
+                None => Ok(Work::ping(client.revision())),
+            };
+        };
+        let words = Words { words, json: self.arguments.as_deref() };
+        let arguments = tools::checked_arguments(client, tool, &words).await?;
+        Ok(Work::Tool { name: tool.clone(), arguments })
+    }
+}
+
+/// Refuses a server on another machine, so that a wrong word puts no load on one.
+fn demand_loopback(target: &Target) -> Result<(), Failure> {
+    let Place::Url(url) = &target.place else { return Ok(()) };
+    let uri: Option<Uri> = url.parse().ok();
+    let host = uri.as_ref().and_then(Uri::host).unwrap_or(url);
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = host.eq_ignore_ascii_case("localhost")
+        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    match is_loopback {
+        true => Ok(()),
+        false => Err(Failure::usage(format!("`{host}` is not this machine"))
+            .hint("`--remote` puts the load on another one; make sure that its operator agrees")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::TargetArgs;
+
+    #[test]
+    fn a_load_for_another_machine_needs_a_flag() {
+        let check = |url: &str| {
+            demand_loopback(&TargetArgs::default().take(&mut vec![url.to_owned()]).unwrap())
+        };
+        for own in ["http://127.0.0.1:1/mcp", "http://LOCALHOST/", "https://[::1]:9/mcp?a"] {
+            check(own).unwrap();
+        }
+        for other in [
+            "http://192.0.2.1/mcp",
+            "https://127.0.0.1@example.com/",
+            "http://localhost.example.com/",
+        ] {
+            assert!(check(other).unwrap_err().to_string().ends_with("is not this machine"));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What the commands that send requests to one server have in common.
+
+use std::time::Duration;
+
+use bowline::Client;
+use bowline::client::{ClientBuilder, Limits};
+
+use crate::exit::Failure;
+use crate::interrupt::interruptible;
+use crate::target::{Target, TargetArgs, client};
+
+/// The options of these commands.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct RequestArgs {
+    /// Prints the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Seconds to wait without an answer or progress
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    timeout: Duration,
+    #[command(flatten)]
+    server: TargetArgs,
+}
+
+impl RequestArgs {
+    /// Finds the server, as [`TargetArgs::take`] does.
+    ///
+    /// # Errors
+    ///
+    /// If there is no TARGET, or none of that name.
+    pub(crate) fn take_target(&self, words: &mut Vec<String>) -> Result<Target, Failure> {
+        self.server.take(words)
+    }
+
+    /// The configuration of a client that waits as long as the user wants.
+    pub(crate) fn client(&self) -> ClientBuilder {
+        let mut limits = Limits::default();
+        limits.request_timeout = self.timeout;
+        client().limits(limits)
+    }
+}
+
+/// Connects to a server, does the work, and closes the connection. Ctrl-C ends the work, not the
+/// closing.
+///
+/// # Errors
+///
+/// If connecting or the work fails, or the user pressed Ctrl-C.
+pub(crate) async fn with_client<T>(
+    target: Target,
+    builder: ClientBuilder,
+    work: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let client = interruptible(target.connect(builder)).await?;
+    let outcome = interruptible(work(&client)).await;
+    client.close().await;
+    outcome
+}
+
+/// A number of seconds, also a fraction.
+///
+/// # Errors
+///
+/// If it is no number, or not more than 0.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    let duration = Duration::try_from_secs_f64(number);
+    duration.ok().filter(|it| !it.is_zero()).ok_or_else(|| "expected more than 0".to_owned())
+}
