@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline::types::text::counted;
-use bowline_gateway::config::{ConfigError, ConfigVariables, Launch};
+use bowline_gateway::config::{ConfigError, ConfigVariables, Launch, Start};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -149,9 +149,13 @@ fn left_alone(why: &str) -> Failure {
 impl Row {
     fn new(found: &Found, launch: Option<&Launch>, processes: &Processes) -> Self {
         let entry = &found.entry;
-        let (authorization, processes) = match launch {
-            Some(Launch::Command(command)) => (Authorization::Local, processes.count(command)),
-            _ => (Authorization::Unknown, 0),
+        let authorization = match entry.start {
+            Start::Command(_) => Authorization::Local,
+            _ => Authorization::Unknown,
+        };
+        let processes = match launch {
+            Some(Launch::Command(command)) => processes.count(command),
+            _ => 0,
         };
         let mut notes = Vec::new();
         if processes > 1 {

@@ -100,7 +100,6 @@ impl Configured {
                 "remote": {{ "url": "{http}" }},
                 "broken": {{ "command": "./no-such-program" }},
                 "off": {{ "command": "./no-such-program", "disabled": true }},
-                "asking": {{ "command": "x", "args": ["${{input:key}}"] }},
                 "wrong": {{ "port": 1 }}
             }} }}"#
         );
@@ -110,6 +109,9 @@ impl Configured {
             fs::write(path, text).unwrap();
         };
         write(&configured.home, ".cursor/mcp.json", &cursor);
+        let asking = r#"{ "servers": { "asking": { "command": "x", "args": ["${input:key}"] } },
+            "inputs": [{ "id": "key", "type": "promptString", "description": "A key" }] }"#;
+        write(&configured.home, ".config/Code/User/mcp.json", asking);
         let claude = format!(r#"{{ "mcpServers": {{ "again": {{ {demo} }} }} }}"#);
         write(&configured.home, ".claude.json", &claude);
         let script = format!("touch started; exec {program} demo --stdio");
@@ -123,7 +125,8 @@ impl Configured {
     fn inspect(&self, arguments: &[&str]) -> Command {
         let mut command = bowline();
         command.arg("inspect").args(arguments).current_dir(self.project.path());
-        command.env("HOME", self.home.path()).env("XDG_CONFIG_HOME", "nowhere");
+        command.env("HOME", self.home.path());
+        command.env("XDG_CONFIG_HOME", self.home.path().join(".config"));
         command
     }
 
