@@ -89,12 +89,12 @@ impl Overview {
     }
 }
 
-/// The rows as far as files and the list of processes tell, and the servers to look at, by the
-/// number of their row. All questions to the user are asked here, before anything starts.
-fn rows(
-    discovery: &Discovery,
-    args: &TargetArgs,
-) -> Result<(Vec<Row>, Vec<(usize, Target)>), Failure> {
+/// Servers to look at, by the numbers of their rows.
+type NumberedTargets = Vec<(usize, Target)>;
+
+/// The rows as far as files and the list of processes tell, and the servers to look at.
+/// All questions to the user are asked here, before anything starts.
+fn rows(discovery: &Discovery, args: &TargetArgs) -> Result<(Vec<Row>, NumberedTargets), Failure> {
     let processes = Processes::now();
     let launches: Vec<Option<Launch>> = discovery.found.iter().map(launch).collect();
     let (mut rows, mut targets) = (Vec::new(), Vec::new());

@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn a_command_line_is_known_by_its_words() {
         let lines = [
-            words(b"/usr/bin/python3\0/home/ann/bin/server\0--port\01\0"),
-            words(b"server\0--port\01\0"),
+            words(b"/usr/bin/python3\0/home/ann/bin/server\0--port\x001\0"),
+            words(b"server\0--port\x001\0"),
             words(b""),
         ];
         let count = |program: &str, args: &[&str]| {
