@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_misspelled_name_is_near() {
-        assert_eq!(nearest("git-staus", NAMES), ["git_status"]);
+        assert_eq!(nearest("git-stats", NAMES), ["git_status"]);
         assert_eq!(nearest("Ehco", NAMES), ["echo"]);
         assert_eq!(nearest("status", NAMES), ["git_status"]);
         assert_eq!(nearest("git", NAMES), ["git_status", "git_log"]);
