@@ -105,7 +105,7 @@ fn a_url_of_the_project_gets_no_secret_without_consent() {
 fn a_name_that_is_not_configured_brings_those_that_are() {
     let text = r#"{"mcpServers":{"git":{"command":"a"},"files":{"command":"b"},"c":{"port":1}}}"#;
     let folders = Folders::new(&[("home/.claude.json", text.to_owned())]);
-    for name in ["gti", "linear"] {
+    for name in ["file", "linear"] {
         let unknown = folders.run(&["list", name]);
         assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(3), ""));
         let shown = unknown.stderr.replace(folders.0.path().to_str().unwrap(), "ROOT");
