@@ -29,7 +29,7 @@ fn a_wrong_name_brings_the_nearest() {
         let read = with_exhibit(&["read", "exhibit://clok", "--revision", revision]);
         assert_eq!((read.code, read.stdout.as_str()), (Some(1), ""));
         assert!(read.stderr.ends_with("\nhint: did you mean `exhibit://clock`?\n"), "{read:?}");
-        let got = with_exhibit(&["prompt", "reviw", "--revision", revision]);
+        let got = with_exhibit(&["prompt", "reviews", "--revision", revision]);
         assert_eq!((got.code, got.stdout.as_str()), (Some(1), ""));
         assert!(got.stderr.ends_with("\nhint: did you mean `review`?\n"), "{got:?}");
     }
