@@ -136,7 +136,7 @@ mod tests {
         Row {
             name: name.to_owned(),
             source: "Claude Code",
-            file: "/home/ann/.claude.json".to_owned(),
+            file: "~/.claude.json".to_owned(),
             era: None,
             revision: None,
             authorization: Authorization::Local,
