@@ -5,12 +5,14 @@
 //! * [`events`]: the log of a stream's events, for clients that resume the stream.
 //! * [`tasks`]: the records of calls that go on after their first answer.
 //! * [`suite`]: tests that every backend must pass.
+//! * [`wrapper`]: a backend around another one, for tests and measurements.
 
 pub mod backend;
 pub mod events;
 pub mod memory;
 pub mod suite;
 pub mod tasks;
+pub mod wrapper;
 
 pub use self::backend::{Backend, BoxFuture, Error, Key};
 pub use self::memory::MemoryBackend;

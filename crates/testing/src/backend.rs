@@ -40,6 +40,9 @@
 //! * [`faults`]: every operation ends, and none takes effect twice.
 //! * [`crash`]: what was acknowledged survives `kill -9`.
 //!
+//! Tests of a program that uses a backend want one that fails, waits or counts:
+//! [`bowline_store::wrapper`] puts such a thing around any backend.
+//!
 //! Operations may fail while a database is busy. The suite then reads what the store has, as a
 //! server must. A failure of which it cannot be known whether it took effect is allowed both.
 

@@ -1,14 +1,11 @@
 //! A store with faults that a test switches on.
 
-use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline_http::store::MemoryBackend;
-use bowline_http::store::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, Position, Result, Written,
-};
-use bytes::Bytes;
+use bowline_http::store::backend::{Backend, BoxFuture, Error, Expect, Key, Result};
+use bowline_http::store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -33,22 +30,12 @@ pub(crate) enum Fault {
 }
 
 impl FaultyStore {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { memory: MemoryBackend::default(), fault: Mutex::new(None) })
+    pub(crate) fn new() -> Arc<Wrapped<Self>> {
+        Arc::new(Wrapped(Self { memory: MemoryBackend::default(), fault: Mutex::new(None) }))
     }
 
     pub(crate) fn set_fault(&self, fault: impl Into<Option<Fault>>) {
         *self.fault.lock().unwrap() = fault.into();
-    }
-
-    fn inner<'a, T: Send + 'a>(
-        &'a self,
-        work: impl FnOnce(&'a MemoryBackend) -> BoxFuture<'a, Result<T>>,
-    ) -> BoxFuture<'a, Result<T>> {
-        match *self.fault.lock().unwrap() {
-            Some(Fault::Everything) => Box::pin(ready(Err(Error::new("out of order")))),
-            _ => work(&self.memory),
-        }
     }
 
     async fn delay(&self) {
@@ -74,71 +61,24 @@ impl FaultyStore {
     }
 }
 
-impl Backend for FaultyStore {
-    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(async move {
-            self.delay().await;
-            self.inner(|inner| inner.get(key)).await
-        })
+impl Wrapper for FaultyStore {
+    fn inner(&self) -> &dyn Backend {
+        &self.memory
     }
 
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-        expect: Expect,
-    ) -> BoxFuture<'a, Result<Written>> {
+    fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            self.write_concurrently(key).await;
-            let refuses = matches!(*self.fault.lock().unwrap(), Some(Fault::RefusesValues));
-            if refuses {
-                return Err(Error::new("no room"));
+            match operation.kind {
+                OperationKind::Get => self.delay().await,
+                OperationKind::Put => self.write_concurrently(operation.key).await,
+                _ => {}
             }
-            self.inner(|inner| inner.put(key, value, expiry, expect)).await
+            match (operation.kind, &*self.fault.lock().unwrap()) {
+                (_, Some(Fault::Everything)) => Err(Error::new("out of order")),
+                (OperationKind::Put, Some(Fault::RefusesValues))
+                | (OperationKind::Append, Some(Fault::RefusesEvents)) => Err(Error::new("no room")),
+                _ => Ok(()),
+            }
         })
-    }
-
-    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        self.inner(|inner| inner.delete(key))
-    }
-
-    fn scan<'a>(
-        &'a self,
-        prefix: &'a Key,
-        after: Option<&'a Key>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        self.inner(|inner| inner.scan(prefix, after, limit))
-    }
-
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
-        let refuses = matches!(*self.fault.lock().unwrap(), Some(Fault::RefusesEvents));
-        match refuses {
-            true => Box::pin(ready(Err(Error::new("no room")))),
-            false => self.inner(|inner| inner.append(log, value, expiry)),
-        }
-    }
-
-    fn read<'a>(
-        &'a self,
-        log: &'a Key,
-        after: Position,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<LogSlice>> {
-        self.inner(|inner| inner.read(log, after, limit))
-    }
-
-    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        self.inner(|inner| inner.publish(topic, value))
-    }
-
-    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        self.inner(|inner| inner.listen(topic))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bowline_server::{Args, Ask, Context, Progress, Server, TaskLimits, TaskSupport, Tool};
+use bowline_store::wrapper::Wrapped;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks::IDENTIFIER;
@@ -69,7 +70,7 @@ struct Wait {
 struct Replica {
     server: Server,
     peer: Peer,
-    link: Arc<Link>,
+    link: Arc<Wrapped<Link>>,
     runs: Runs,
 }
 

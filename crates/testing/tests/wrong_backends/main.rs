@@ -7,6 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use bowline_store::wrapper::Wrapped;
 use bowline_testing::backend::{self, BackendUnderTest};
 
 use crate::journal::Journal;
@@ -102,6 +103,6 @@ async fn writes_until_killed() {
     if let Some(path) = std::env::var_os(STORE) {
         let mut store = WrongBackend::new(Mistake::None);
         store.journal = Some(Journal::create(path.as_ref()));
-        backend::write_until_killed(Arc::new(store)).await;
+        backend::write_until_killed(Arc::new(Wrapped(store))).await;
     }
 }

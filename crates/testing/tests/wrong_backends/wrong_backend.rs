@@ -10,6 +10,7 @@ use std::time::Duration;
 use bowline_store::backend::{
     BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, Position, Result, Version, Written,
 };
+use bowline_store::wrapper::{Operation, Wrapped, Wrapper};
 use bowline_store::{Backend, MemoryBackend};
 use bowline_testing::backend::{BackendUnderTest, Durability, Outage};
 use bytes::Bytes;
@@ -52,7 +53,7 @@ pub(crate) enum Mistake {
 pub(crate) struct Wrong {
     mistake: Mistake,
     folder: TempDir,
-    stores: Mutex<HashMap<String, Arc<WrongBackend>>>,
+    stores: Mutex<HashMap<String, Arc<Wrapped<WrongBackend>>>>,
 }
 
 impl Wrong {
@@ -65,9 +66,9 @@ impl Wrong {
         self.folder.path().join(store)
     }
 
-    fn store(&self, name: &str) -> Arc<WrongBackend> {
+    fn store(&self, name: &str) -> Arc<Wrapped<WrongBackend>> {
         let mut stores = self.stores.lock().unwrap();
-        let new = || Arc::new(WrongBackend::new(self.mistake));
+        let new = || Arc::new(Wrapped(WrongBackend::new(self.mistake)));
         stores.entry(name.to_owned()).or_insert_with(new).clone()
     }
 }
@@ -180,10 +181,17 @@ impl WrongBackend {
     }
 }
 
-impl Backend for WrongBackend {
+impl Wrapper for WrongBackend {
+    fn inner(&self) -> &dyn Backend {
+        &self.memory
+    }
+
+    fn before<'a>(&'a self, _: Operation<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.is_up())
+    }
+
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         Box::pin(async move {
-            self.is_up().await?;
             let mut entry = self.memory.get(key).await?;
             if self.mistake == Mistake::RepeatsVersions
                 && let Some(entry) = &mut entry
@@ -206,7 +214,6 @@ impl Backend for WrongBackend {
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
         Box::pin(async move {
-            self.is_up().await?;
             let expiry = self.expiry(expiry);
             if self.mistake == Mistake::ComparesThenWrites {
                 return self.compare_then_write(key, value, expiry, expect).await;
@@ -222,13 +229,6 @@ impl Backend for WrongBackend {
         })
     }
 
-    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            self.is_up().await?;
-            self.memory.delete(key).await
-        })
-    }
-
     fn scan<'a>(
         &'a self,
         prefix: &'a Key,
@@ -236,7 +236,6 @@ impl Backend for WrongBackend {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>>> {
         Box::pin(async move {
-            self.is_up().await?;
             let pattern = prefix.as_str().strip_suffix('*');
             match pattern.filter(|_| self.mistake == Mistake::PatternsInScan) {
                 Some(start) => self.memory.scan(&Key::new([start]), after, limit).await,
@@ -252,7 +251,6 @@ impl Backend for WrongBackend {
         expiry: Duration,
     ) -> BoxFuture<'a, Result<Position>> {
         Box::pin(async move {
-            self.is_up().await?;
             self.journal.iter().for_each(|journal| journal.note(b'l', log, &value));
             let guess = self.memory.read(log, Position(0), 0).await?.next;
             std::thread::yield_now();
@@ -268,7 +266,6 @@ impl Backend for WrongBackend {
         limit: usize,
     ) -> BoxFuture<'a, Result<LogSlice>> {
         Box::pin(async move {
-            self.is_up().await?;
             let mut read = self.memory.read(log, after, limit).await?;
             if self.mistake == Mistake::HidesDroppedItems {
                 read.oldest = Position(1);
@@ -283,7 +280,6 @@ impl Backend for WrongBackend {
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            self.is_up().await?;
             let before = self.last.lock().unwrap().insert(topic.clone(), value.clone());
             match (self.mistake, before) {
                 (Mistake::KeepsAllMessages, _) => {
@@ -303,7 +299,6 @@ impl Backend for WrongBackend {
 
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
         Box::pin(async move {
-            self.is_up().await?;
             if self.mistake == Mistake::KeepsAllMessages {
                 let (sender, messages) = mpsc::unbounded_channel();
                 self.listeners.lock().unwrap().push(sender);

@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline_store::MemoryBackend;
-use bowline_store::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, Position, Result, Written,
-};
+use bowline_store::backend::{Backend, BoxFuture, BoxStream, Error, Expect, Key, Result, Written};
+use bowline_store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::time::Instant;
@@ -75,14 +74,25 @@ pub(super) struct Link {
     is_blind: AtomicBool,
     /// How long each change takes.
     delay: Mutex<Duration>,
+    /// How many operations there were, by kind and the first part of the key.
+    operations: Mutex<HashMap<(OperationKind, String), usize>>,
 }
 
 impl Link {
-    pub(super) fn to(store: &Arc<VirtualStore>) -> Arc<Self> {
-        let (fails, is_deaf, refused) = Default::default();
-        let (lost_announcements, is_blind, delay) = Default::default();
+    pub(super) fn to(store: &Arc<VirtualStore>) -> Arc<Wrapped<Self>> {
         let store = store.clone();
-        Arc::new(Self { store, fails, is_deaf, refused, lost_announcements, is_blind, delay })
+        let (fails, is_deaf, refused, operations) = Default::default();
+        let (lost_announcements, is_blind, delay) = Default::default();
+        Arc::new(Wrapped(Self {
+            store,
+            fails,
+            is_deaf,
+            refused,
+            lost_announcements,
+            is_blind,
+            delay,
+            operations,
+        }))
     }
 
     /// The next announcement of the server fails, after the change that it announces was written.
@@ -125,25 +135,51 @@ impl Link {
         self.refused.load(Ordering::Relaxed)
     }
 
-    fn reach<'a, T: Send + 'a>(
-        &'a self,
-        work: impl FnOnce(&'a MemoryBackend) -> BoxFuture<'a, Result<T>>,
-    ) -> BoxFuture<'a, Result<T>> {
-        if self.fails.load(Ordering::Relaxed) {
+    /// How many operations of a kind on keys with this first part there were.
+    pub(super) fn count(&self, kind: OperationKind, first: &str) -> usize {
+        let operations = self.operations.lock().unwrap();
+        operations.get(&(kind, first.to_owned())).copied().unwrap_or_default()
+    }
+
+    /// What stands in the way of an operation, if something does.
+    fn obstacle(&self, kind: OperationKind) -> Option<&'static str> {
+        let take = |left: usize| left.checked_sub(1);
+        let loses = || {
+            let lost = &self.lost_announcements;
+            lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+        };
+        if kind == OperationKind::Get && self.is_blind.load(Ordering::Relaxed) {
+            Some("blind")
+        } else if kind == OperationKind::Publish && loses() {
+            Some("not announced")
+        } else if self.fails.load(Ordering::Relaxed) {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            return Box::pin(ready(Err(Error::new("out of reach"))));
+            Some("out of reach")
+        } else {
+            None
         }
-        self.store.expire();
-        work(&self.store.memory)
     }
 }
 
-impl Backend for Link {
-    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        if self.is_blind.load(Ordering::Relaxed) {
-            return Box::pin(ready(Err(Error::new("blind"))));
-        }
-        self.reach(|memory| memory.get(key))
+impl Wrapper for Link {
+    fn inner(&self) -> &dyn Backend {
+        &self.store.memory
+    }
+
+    fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let first = operation.key.as_str().split('/').next().unwrap_or_default().to_owned();
+            *self.operations.lock().unwrap().entry((operation.kind, first)).or_default() += 1;
+            if let Some(obstacle) = self.obstacle(operation.kind) {
+                return Err(Error::new(obstacle));
+            }
+            self.store.expire();
+            let delay = *self.delay.lock().unwrap();
+            if operation.kind == OperationKind::Put && !delay.is_zero() {
+                tokio::time::sleep(delay).await;
+            }
+            Ok(())
+        })
     }
 
     fn put<'a>(
@@ -153,70 +189,22 @@ impl Backend for Link {
         expiry: Duration,
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
-        let delay = *self.delay.lock().unwrap();
-        self.reach(|memory| {
-            Box::pin(async move {
-                if !delay.is_zero() {
-                    tokio::time::sleep(delay).await;
-                }
-                let written = memory.put(key, value, LONG, expect).await?;
-                if let Written::Yes(_) = written {
-                    let expires = Instant::now() + expiry;
-                    self.store.expiries.lock().unwrap().insert(key.clone(), expires);
-                }
-                Ok(written)
-            })
+        Box::pin(async move {
+            let written = self.store.memory.put(key, value, LONG, expect).await?;
+            if let Written::Yes(_) = written {
+                let expires = Instant::now() + expiry;
+                self.store.expiries.lock().unwrap().insert(key.clone(), expires);
+            }
+            Ok(written)
         })
-    }
-
-    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        self.reach(|memory| memory.delete(key))
-    }
-
-    fn scan<'a>(
-        &'a self,
-        prefix: &'a Key,
-        after: Option<&'a Key>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        self.reach(|memory| memory.scan(prefix, after, limit))
-    }
-
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
-        self.reach(|memory| memory.append(log, value, expiry))
-    }
-
-    fn read<'a>(
-        &'a self,
-        log: &'a Key,
-        after: Position,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<LogSlice>> {
-        self.reach(|memory| memory.read(log, after, limit))
-    }
-
-    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        let lost = &self.lost_announcements;
-        let take = |left: usize| left.checked_sub(1);
-        if lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
-            return Box::pin(ready(Err(Error::new("not announced"))));
-        }
-        self.reach(|memory| memory.publish(topic, value))
     }
 
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
         let is_deaf = self.is_deaf.clone();
-        self.reach(|memory| {
-            Box::pin(async move {
-                let news = memory.listen(topic).await?;
-                let heard = news.filter(move |_| ready(!is_deaf.load(Ordering::Relaxed)));
-                Ok(Box::pin(heard) as BoxStream<'static, Bytes>)
-            })
+        Box::pin(async move {
+            let news = self.store.memory.listen(topic).await?;
+            let heard = news.filter(move |_| ready(!is_deaf.load(Ordering::Relaxed)));
+            Ok(Box::pin(heard) as BoxStream<'static, Bytes>)
         })
     }
 }

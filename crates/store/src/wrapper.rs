@@ -1,0 +1,277 @@
+//! A backend around another one, which watches, delays, refuses or changes its operations.
+//!
+//! For tests of programs that use a backend, and for measurements. A [`Wrapper`] implements only
+//! what differs; [`Wrapped`] makes it a [`Backend`].
+
+use std::future::ready;
+use std::ops::Deref;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::backend::{
+    Backend, BoxFuture, BoxStream, Entry, Expect, Key, LogSlice, Position, Result, Written,
+};
+
+/// What a backend around another one does with operations. Without methods of its own, each
+/// operation goes to the inner backend.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use bowline_store::backend::{Backend, BoxFuture, Key, Result};
+/// use bowline_store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
+/// use bowline_store::MemoryBackend;
+///
+/// /// Counts reads.
+/// #[derive(Default)]
+/// struct Counting {
+///     memory: MemoryBackend,
+///     reads: AtomicUsize,
+/// }
+///
+/// impl Wrapper for Counting {
+///     fn inner(&self) -> &dyn Backend {
+///         &self.memory
+///     }
+///
+///     fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
+///         if operation.kind == OperationKind::Get {
+///             self.reads.fetch_add(1, Ordering::Relaxed);
+///         }
+///         Box::pin(std::future::ready(Ok(())))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let store = Wrapped(Counting::default());
+/// store.get(&Key::new(["a"])).await?;
+/// assert_eq!(store.reads.load(Ordering::Relaxed), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Wrapper: Send + Sync + 'static {
+    /// The backend that operations go to.
+    fn inner(&self) -> &dyn Backend;
+
+    /// Runs before each operation, and may wait.
+    ///
+    /// # Errors
+    ///
+    /// The operation fails with this error, and does not take place.
+    fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
+        let _ = operation;
+        Box::pin(ready(Ok(())))
+    }
+
+    /// [`Backend::get`].
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        self.inner().get(key)
+    }
+
+    /// [`Backend::put`].
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        self.inner().put(key, value, expiry, expect)
+    }
+
+    /// [`Backend::delete`].
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        self.inner().delete(key)
+    }
+
+    /// [`Backend::scan`].
+    fn scan<'a>(
+        &'a self,
+        prefix: &'a Key,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>>> {
+        self.inner().scan(prefix, after, limit)
+    }
+
+    /// [`Backend::append`].
+    fn append<'a>(
+        &'a self,
+        log: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+    ) -> BoxFuture<'a, Result<Position>> {
+        self.inner().append(log, value, expiry)
+    }
+
+    /// [`Backend::read`].
+    fn read<'a>(
+        &'a self,
+        log: &'a Key,
+        after: Position,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<LogSlice>> {
+        self.inner().read(log, after, limit)
+    }
+
+    /// [`Backend::publish`].
+    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        self.inner().publish(topic, value)
+    }
+
+    /// [`Backend::listen`].
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+        self.inner().listen(topic)
+    }
+}
+
+/// An operation that is about to take place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation<'a> {
+    /// Which one.
+    pub kind: OperationKind,
+    /// The key of its value, its log or its topic, or the prefix that it lists.
+    pub key: &'a Key,
+}
+
+/// The operations of a [`Backend`], by the names of its methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OperationKind {
+    /// [`Backend::get`].
+    Get,
+    /// [`Backend::put`].
+    Put,
+    /// [`Backend::delete`].
+    Delete,
+    /// [`Backend::scan`].
+    Scan,
+    /// [`Backend::append`].
+    Append,
+    /// [`Backend::read`].
+    Read,
+    /// [`Backend::publish`].
+    Publish,
+    /// [`Backend::listen`].
+    Listen,
+}
+
+/// A [`Wrapper`] as a [`Backend`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wrapped<W>(pub W);
+
+impl<W> Deref for Wrapped<W> {
+    type Target = W;
+
+    fn deref(&self) -> &W {
+        &self.0
+    }
+}
+
+impl<W: Wrapper> Wrapped<W> {
+    async fn begin(&self, kind: OperationKind, key: &Key) -> Result<()> {
+        self.0.before(Operation { kind, key }).await
+    }
+}
+
+impl<W: Wrapper> Backend for Wrapped<W> {
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Get, key).await?;
+            self.0.get(key).await
+        })
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Put, key).await?;
+            self.0.put(key, value, expiry, expect).await
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Delete, key).await?;
+            self.0.delete(key).await
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        prefix: &'a Key,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Scan, prefix).await?;
+            self.0.scan(prefix, after, limit).await
+        })
+    }
+
+    fn append<'a>(
+        &'a self,
+        log: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+    ) -> BoxFuture<'a, Result<Position>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Append, log).await?;
+            self.0.append(log, value, expiry).await
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        log: &'a Key,
+        after: Position,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<LogSlice>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Read, log).await?;
+            self.0.read(log, after, limit).await
+        })
+    }
+
+    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Publish, topic).await?;
+            self.0.publish(topic, value).await
+        })
+    }
+
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Listen, topic).await?;
+            self.0.listen(topic).await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{MemoryBackend, suite};
+
+    #[derive(Default)]
+    struct PassThrough(MemoryBackend);
+
+    impl Wrapper for PassThrough {
+        fn inner(&self) -> &dyn Backend {
+            &self.0
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wrapper_without_methods_of_its_own_is_a_backend_like_the_inner_one() {
+        suite::passes(|| async { Arc::new(Wrapped::<PassThrough>::default()) }).await;
+    }
+}
