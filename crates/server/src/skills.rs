@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bowline_skills::catalogue::CatalogueFile;
 use bowline_skills::entry::{GET, IDENTIFIER, LIST, READ_DIRECTORY, SkillsSettings};
-use bowline_skills::{Catalogue, Skill, Skills};
+use bowline_skills::{Catalogue, Skill, SkillError, Skills};
 use bowline_types::cache::CacheHint;
 use bowline_types::json::RawJson;
 
@@ -31,15 +31,21 @@ pub(crate) fn resources(skills: &Skills) -> Vec<Resource> {
     [files(skills)].into_iter().chain(manifests).collect()
 }
 
-/// The extension of a server that is being built. From now on a reload changes its resources.
+/// The extension of a server that is being built. From now on a reload changes its resources, and
+/// fails with a file that is longer than `most` bytes.
 pub(crate) fn extension(
     skills: &Skills,
     registry: &Registry,
-    page_size: usize,
+    (page_size, most): (usize, usize),
     mut hint: CacheHint,
 ) -> Extension {
     let (weak, served) = (registry.downgrade(), skills.clone());
-    skills.on_reload(move |old, new| update(&weak, &served, old, new));
+    let server = registry.downgrade();
+    let check = move |new: &Catalogue| match first_too_long(new, most) {
+        Some(uri) if server.upgrade().is_some() => Err(SkillError::new(uri, too_long(most))),
+        _ => Ok(()),
+    };
+    skills.on_checked_reload(check, move |old, new| update(&weak, &served, old, new));
     hint.ttl = skills.fresh_for();
     let pages = Arc::new(SkillPages { skills: skills.clone(), page_size, hint });
     let (list, get, read_directory) = (pages.clone(), pages.clone(), pages);
@@ -66,19 +72,25 @@ pub(crate) fn extension(
 ///
 /// Names the first such file.
 pub(crate) fn check_sizes(skills: &Skills, most: usize) -> Result<(), BuildError> {
+    match first_too_long(&skills.current(), most) {
+        None => Ok(()),
+        Some(uri) => Err(BuildError::new(format!("{uri} {}", too_long(most)))),
+    }
+}
+
+/// The URI of the first file that is too long to be sent.
+fn first_too_long(skills: &Catalogue, most: usize) -> Option<String> {
     let is_long = |file: &&CatalogueFile| {
         // As JSON a file is at least this long.
         let bytes = file.bytes().len();
         bytes > most
             || RawJson::from_value(&file.contents()).is_ok_and(|it| it.as_str().len() > most)
     };
-    match skills.current().files().find(is_long) {
-        None => Ok(()),
-        Some(file) => Err(BuildError::new(format!(
-            "{} is too long to be sent: a result may have {most} bytes (`Limits::result`)",
-            file.definition().uri
-        ))),
-    }
+    skills.files().find(is_long).map(|file| file.definition().uri.clone())
+}
+
+fn too_long(most: usize) -> String {
+    format!("is too long to be sent: a result may have {most} bytes (`Limits::result`)")
 }
 
 /// Serves every file of every skill.

@@ -20,7 +20,8 @@ pub struct SkillError {
 }
 
 impl SkillError {
-    pub(crate) fn new(file: impl Into<String>, problem: impl Into<String>) -> Self {
+    /// A problem of a file, or of a folder: what is wrong, as in "is too long".
+    pub fn new(file: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { file: file.into(), line: None, problem: problem.into() }
     }
 

@@ -49,8 +49,13 @@ enum Source {
     Fixed,
 }
 
-/// Is called after each reload, until it returns `false`.
-type Listener = Box<dyn Fn(&Catalogue, &Catalogue) -> bool + Send + Sync>;
+/// What a server does at each reload.
+struct Listener {
+    /// Looks at the new skills before they replace the old ones.
+    check: Box<dyn Fn(&Catalogue) -> Result<(), SkillError> + Send + Sync>,
+    /// Is called afterwards, until it returns `false`.
+    reloaded: Box<dyn Fn(&Catalogue, &Catalogue) -> bool + Send + Sync>,
+}
 
 impl Skills {
     /// Reads the skills in a folder.
@@ -131,16 +136,18 @@ impl Skills {
     ///
     /// # Errors
     ///
-    /// As [`dir`](Self::dir). Then clients still get the old skills.
+    /// As [`dir`](Self::dir), and if a server that offers the skills cannot send a file. Then clients
+    /// still get the old skills.
     pub fn reload(&self) -> Result<(), SkillError> {
         let Source::Folder(folder) = &self.shared.source else { return Ok(()) };
         // Taken first, so that of two reloads the later one wins.
         let mut listeners = self.listeners();
         let new = Arc::new(read(folder, &self.shared.limits)?);
+        listeners.iter().try_for_each(|listener| (listener.check)(&new))?;
         let mut current = self.shared.current.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::replace(&mut *current, new.clone());
         drop(current);
-        listeners.retain(|listener| listener(&old, &new));
+        listeners.retain(|listener| (listener.reloaded)(&old, &new));
         Ok(())
     }
 
@@ -150,7 +157,18 @@ impl Skills {
         &self,
         listener: impl Fn(&Catalogue, &Catalogue) -> bool + Send + Sync + 'static,
     ) {
-        self.listeners().push(Box::new(listener));
+        self.on_checked_reload(|_| Ok(()), listener);
+    }
+
+    /// As [`on_reload`](Self::on_reload). Before it, `check` gets the new skills, and its error makes
+    /// the reload fail: then clients still get the old skills.
+    pub fn on_checked_reload(
+        &self,
+        check: impl Fn(&Catalogue) -> Result<(), SkillError> + Send + Sync + 'static,
+        listener: impl Fn(&Catalogue, &Catalogue) -> bool + Send + Sync + 'static,
+    ) {
+        let listener = Listener { check: Box::new(check), reloaded: Box::new(listener) };
+        self.listeners().push(listener);
     }
 
     fn listeners(&self) -> MutexGuard<'_, Vec<Listener>> {

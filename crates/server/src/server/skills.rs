@@ -48,9 +48,12 @@ impl Inner {
     pub(super) fn extensions_with_skills(&self) -> Result<Extensions, BuildError> {
         let mut extensions = self.extensions.clone();
         if let Some(skills) = &self.skills {
-            crate::skills::check_sizes(skills, self.limits.result)?;
+            let (page_size, most) = (self.page_size, self.limits.result);
+            crate::skills::check_sizes(skills, most)?;
             let hint = self.caching.general;
-            extensions.add(crate::skills::extension(skills, &self.registry, self.page_size, hint));
+            let extension =
+                crate::skills::extension(skills, &self.registry, (page_size, most), hint);
+            extensions.add(extension);
         }
         Ok(extensions)
     }

@@ -293,6 +293,27 @@ fn a_file_that_cannot_be_sent_is_found_when_the_server_is_built() {
     }
 }
 
+#[tokio::test]
+async fn a_reload_with_a_file_that_cannot_be_sent_fails_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "pdf/SKILL.md", &manifest("pdf"));
+    write(folder.path(), "pdf/a.md", "A");
+    let skills = Skills::dir(folder.path()).unwrap();
+    let server = Server::new("a", "1").skills(skills.clone());
+    let peer = Peer::new(&server, Revision::LATEST);
+    for long in ["a".repeat(Limits::default().result), "\n".repeat(Limits::default().result - 1000)]
+    {
+        write(folder.path(), "pdf/a.md", &long);
+        let error = skills.reload().unwrap_err().to_string();
+        let expected = "skill://pdf/a.md: is too long to be sent: a result may have";
+        assert!(error.starts_with(expected), "{error}");
+        assert_eq!(peer.read_text("skill://pdf/a.md").await, "A");
+    }
+    drop((peer, server));
+    // Without a server there is nothing that could not send it.
+    skills.reload().unwrap();
+}
+
 // spec: SKL-18, SKL-19
 #[tokio::test]
 async fn skills_of_mounted_servers_are_listed_and_found() {
