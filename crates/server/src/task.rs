@@ -18,6 +18,7 @@
 //!   revisions.
 //! * `record`: what is stored of a task; `records`: reads and changes it; `recorded_call`: the call,
 //!   to be run again.
+//! * `quota`: how many tasks an owner may create.
 //! * `pauses`: how long to wait for a store that fails.
 //! * `server_tasks`: what a server needs beside the records; `limits`: [`TaskLimits`].
 
@@ -33,6 +34,7 @@ mod modern;
 mod offer;
 mod origin;
 mod pauses;
+mod quota;
 mod record;
 mod recorded_call;
 mod records;

@@ -19,7 +19,8 @@ pub struct TaskLimits {
     pub longest_ttl: Duration,
     /// The most tasks of one owner that are kept at a time, ended ones included: 1000. All callers
     /// without credentials are one owner. Calls that arrive at the same moment are counted before
-    /// any of them is stored, so an owner can exceed the limit by as many as run at a time.
+    /// any of them is stored, so an owner can exceed the limit by as many as run at a time. More
+    /// than four servers with one store can exceed it together, within a few seconds.
     pub per_owner: usize,
     /// The most tasks that this server runs at a time, of all owners: 1000. A call beyond that is
     /// refused with an error that lets the client try again. A task of a server that stopped, which

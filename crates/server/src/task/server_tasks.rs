@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::lease::Lease;
 use super::limits::TaskLimits;
+use super::quota::Quota;
 use super::sink::RunningSinks;
 
 /// What a server needs to run its tasks beside their records.
@@ -23,6 +24,7 @@ pub(crate) struct ServerTasks {
     /// requests for one result that this process serves only one asks.
     pub(super) carried: Mutex<HashSet<(String, String)>>,
     pub(super) lease: Arc<Lease>,
+    pub(super) quota: Quota,
     /// Searches for tasks of servers that have stopped.
     pub(super) sweep: Mutex<Option<JoinHandle<()>>>,
     /// Whether tasks are stored in the memory of this process, for want of another store.
@@ -46,6 +48,7 @@ impl ServerTasks {
             limits,
             backend,
             carried: Mutex::default(),
+            quota: Quota::default(),
             sinks: RunningSinks::default(),
             sweep: Mutex::default(),
             is_in_memory: AtomicBool::new(false),

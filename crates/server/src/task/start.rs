@@ -167,7 +167,6 @@ async fn prepare(
     call: Option<RecordedCall>,
 ) -> Result<(TaskRun, TaskWatch, TaskRecord), RecordError> {
     let (store, limits) = (shared.tasks.store(), &shared.tasks.limits);
-    let owner = records::owner_key(&request.parts.owner);
     let name = records::name(&request.parts, records::new_id()?);
     let running = match shared.tasks.lease.enter(&store, name.id()).await? {
         Entrance::Entered(running) => running,
@@ -178,12 +177,7 @@ async fn prepare(
             return Err(ErrorObject::unavailable(message).into());
         }
     };
-    let kept = store.ids(&owner, None, limits.per_owner).await?;
-    if kept.len() >= limits.per_owner {
-        let most = counted(limits.per_owner, "task");
-        let message = format!("no more than {most} are kept at a time; wait until one has expired");
-        return Err(ErrorObject::invalid_request(message).into());
-    }
+    shared.tasks.quota.take(&store, name.owner(), limits.per_owner).await?;
     let watch = store.watch(&name).await?;
     let now = SystemTime::now();
     let mut record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);

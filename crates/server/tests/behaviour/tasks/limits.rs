@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bowline_proto::request::Owner;
 use bowline_server::TaskLimits;
+use bowline_store::wrapper::OperationKind;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::code;
 use bowline_types::ext::tasks::IDENTIFIER;
@@ -52,6 +53,56 @@ async fn an_owner_has_a_limited_number_of_tasks_until_one_expires() {
         pass(57).await;
         replica.create("wait", json!({ "seconds": 1 })).await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_tasks_of_an_owner_are_counted_more_often_the_closer_the_limit_is() {
+    let replica = limited(Revision::LATEST, |limits| limits.per_owner = 100);
+    let mut scans = Vec::new();
+    for _ in 0..100 {
+        replica.create("wait", json!({ "seconds": 3600 })).await;
+        scans.push(replica.link.count(OperationKind::Scan, "task"));
+    }
+    assert_eq!((scans[0], scans[24], scans[25], scans[99]), (1, 1, 2, 14));
+    let error = replica.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
+    assert!(error.message.starts_with("no more than 100 tasks"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_counts_again_what_another_one_may_have_created() {
+    let (store, runs) = (Arc::<VirtualStore>::default(), Runs::default());
+    let mut limits = TaskLimits::default();
+    limits.per_owner = 20;
+    let [a, b] =
+        [(), ()].map(|()| Replica::limited(&store, &runs, Revision::LATEST, limits.clone()));
+    a.create("wait", json!({ "seconds": 3600 })).await;
+    for _ in 1..20 {
+        b.create("wait", json!({ "seconds": 3600 })).await;
+    }
+    b.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
+    pass(11).await;
+    a.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
+    assert_eq!(store.keys("task").await.len(), 20);
+}
+
+/// What a running task costs the store while nothing happens; the figures of `0015-tasks.md`.
+#[tokio::test(start_paused = true)]
+async fn a_running_task_reads_its_record_once_in_three_seconds_and_its_server_renews_one_lease() {
+    let replica = limited(Revision::LATEST, |_| ());
+    for _ in 0..10 {
+        replica.create("wait", json!({ "seconds": 3600 })).await;
+    }
+    let count = || {
+        let count = |kind, first| replica.link.count(kind, first);
+        let writes = ["task", "replica", "task-runner"].map(|it| count(OperationKind::Put, it));
+        (count(OperationKind::Get, "task"), writes)
+    };
+    pass(1).await;
+    let (reads, [records, leases, registrations]) = count();
+    pass(30).await;
+    let (later, writes) = count();
+    assert_eq!(later - reads, 100, "ten tasks, ten renewals");
+    assert_eq!(writes, [records, leases + 10, registrations + 10]);
 }
 
 // spec: TASK-51, TASK-52, TASK-54, TASK-62, TASK-72
