@@ -32,6 +32,7 @@ impl Router {
         match mount.task_routes() {
             Some(_) => self.host_task(&mut request),
             None => {
+                self.refuse_task(&mount.namespace.qualify(name), &request)?;
                 request.parts.extensions.insert(WithoutTasks);
                 if request.params.value("task").is_some() {
                     request.params = request.params.with("task", &());

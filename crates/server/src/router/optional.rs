@@ -121,12 +121,21 @@ impl Router {
         tool: &ToolEntry,
         request: &Request,
     ) -> Result<(), ErrorObject> {
-        let is_plain = tool.task_plan().is_none() && self.0.registry.task_routes().is_some();
-        let asks =
-            || request.parts.revision.has_core_tasks() && request.params.value("task").is_some();
-        let is_mounted = || request.parts.extensions.get::<WithoutTasks>().is_some();
-        if is_plain && asks() && !is_mounted() {
-            let message = format!("the tool `{}` does not run as a task", tool.name());
+        match tool.task_plan() {
+            None => self.refuse_task(tool.name(), request),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// The same for a tool that does not run as a task here.
+    ///
+    /// Whether others do is asked last: tools of mounted servers come and go.
+    pub(super) fn refuse_task(&self, tool: &str, request: &Request) -> Result<(), ErrorObject> {
+        let parts = &request.parts;
+        let asks = parts.revision.has_core_tasks() && request.params.value("task").is_some();
+        let is_mounted = || parts.extensions.get::<WithoutTasks>().is_some();
+        if asks && !is_mounted() && self.task_routes().is_some() {
+            let message = format!("the tool `{tool}` does not run as a task");
             return Err(ErrorObject::method_not_found(message));
         }
         Ok(())

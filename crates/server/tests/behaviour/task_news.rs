@@ -216,6 +216,7 @@ fn news(peer: &Peer) -> (Vec<f64>, Vec<TaskStatus>) {
         match news {
             TaskNotification::Progress { update, .. } => progress.push(update.progress),
             TaskNotification::Status(task) => status.push(task.status),
+            other => panic!("{other:?}"),
         }
     }
     (progress, status)
@@ -256,31 +257,37 @@ async fn a_task_of_2026_07_28_sends_nothing_unasked() {
 // spec: PROG-12
 #[tokio::test]
 async fn progress_ends_before_a_cancellation_is_answered() {
-    let (go, store) = (Arc::new(Notify::new()), Arc::default());
-    let clean_up = {
-        let go = go.clone();
-        move |progress: Progress, cancel: Cancel| {
+    for is_mounted in [false, true] {
+        let (go, store) = (Arc::new(Notify::new()), Arc::<MemoryBackend>::default());
+        let clean_up = {
             let go = go.clone();
-            async move {
-                let mut bar = progress.total(2);
-                bar.inc("begun");
-                cancel.cancelled().await;
-                bar.inc("cleans up");
-                go.notify_one();
+            move |progress: Progress, cancel: Cancel| {
+                let go = go.clone();
+                async move {
+                    let mut bar = progress.total(2);
+                    bar.inc("begun");
+                    cancel.cancelled().await;
+                    bar.inc("cleans up");
+                    go.notify_one();
+                }
             }
-        }
-    };
-    let tool = Tool::new("clean_up", clean_up).task(TaskSupport::Optional);
-    let server = Server::new("tasks", "1").store(Arc::<MemoryBackend>::clone(&store)).tool(tool);
-    let mut peer = peer(&server, Revision::V2025_11_25);
-    peer.progress = Some(ProgressToken(RequestId::from("token")));
-    let id = peer.begin_task("clean_up").await;
-    settle().await;
-    assert_eq!(news(&peer), (vec![1.0], vec![]));
-    let cancelled = peer.ask(Method::TasksCancel, json!({ "taskId": id })).await.unwrap();
-    assert_eq!(cancelled["status"], "cancelled");
-    assert_eq!(news(&peer), (vec![], vec![TaskStatus::Cancelled]));
-    go.notified().await;
-    settle().await;
-    assert_eq!(news(&peer), (vec![], vec![]));
+        };
+        let tool = Tool::new("clean_up", clean_up).task(TaskSupport::Optional);
+        let own = Server::new("tasks", "1").tool(tool);
+        let (server, name) = match is_mounted {
+            false => (own, "clean_up"),
+            true => (Server::new("hub", "1").mount("inner", own), "inner__clean_up"),
+        };
+        let mut peer = peer(&server.store(store), Revision::V2025_11_25);
+        peer.progress = Some(ProgressToken(RequestId::from("token")));
+        let id = peer.begin_task(name).await;
+        settle().await;
+        assert_eq!(news(&peer), (vec![1.0], vec![]));
+        let cancelled = peer.ask(Method::TasksCancel, json!({ "taskId": id })).await.unwrap();
+        assert_eq!(cancelled["status"], "cancelled");
+        assert_eq!(news(&peer), (vec![], vec![TaskStatus::Cancelled]));
+        go.notified().await;
+        settle().await;
+        assert_eq!(news(&peer), (vec![], vec![]));
+    }
 }

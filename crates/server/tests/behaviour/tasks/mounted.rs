@@ -87,6 +87,33 @@ async fn a_mounted_server_keeps_its_rules_about_tasks() {
     assert_eq!(hub.peer.text(&named("wait"), json!({ "seconds": 1 })).await, "1 seconds later");
 }
 
+// spec: TASK-8, TASK-15
+#[tokio::test(start_paused = true)]
+async fn a_tool_without_tasks_refuses_them_as_soon_as_a_mounted_server_has_some() {
+    let plain = || Tool::new("plain", || async { "done" });
+    let inner = Server::new("inner", "1").tool(plain());
+    let other = Server::new("other", "1").tool(plain());
+    let registry = inner.registry();
+    let hub = Server::new("hub", "1").mount("inner", inner).mount("other", other).tool(plain());
+    let peer = capable(&hub, Revision::V2025_11_25);
+    let call = async |name: &str| {
+        let params = json!({ "name": name, "arguments": {}, "task": {} });
+        peer.ask(Method::ToolsCall, params).await
+    };
+    let names = ["plain", "inner__plain", "other__plain"];
+    for name in names {
+        let result = call(name).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "done", "no tool runs as a task, so {name} does");
+    }
+    registry.insert(Tool::new("late", || async { "done" }).task(TaskSupport::Optional)).unwrap();
+    assert!(call("inner__late").await.unwrap()["task"]["taskId"].is_string());
+    for name in names {
+        let error = call(name).await.unwrap_err();
+        assert_eq!(error.code, -32601, "{error}");
+        assert!(error.message.contains("does not run as a task"), "{error}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_idempotent_tool_of_a_mounted_server_runs_again() {
     let (store, runs) = (Arc::default(), Runs::default());
