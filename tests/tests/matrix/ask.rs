@@ -173,14 +173,31 @@ async fn a_question_as_a_task_is_answered_as_any_other(t: Harness) {
     assert_eq!(client.call("release", ()).await.unwrap().text(), "true");
 }
 
+/// Ask something at once
+#[tool]
+async fn publish(ask: Ask) -> bowline::Result<bool> {
+    Ok(ask.confirm("Publish?").await?)
+}
+
 // spec: TASK-56
 #[bowline::test(every_revision)]
 async fn a_question_as_a_task_is_withdrawn_with_its_call(t: Harness) {
-    if !t.revision().has_core_tasks() {
-        return;
+    if t.revision().has_core_tasks() {
+        withdraws_its_question(t, "release").await;
     }
+}
+
+#[bowline::test(every_revision)]
+async fn a_question_is_withdrawn_with_its_call(t: Harness) {
+    if t.can_ask_user() {
+        withdraws_its_question(t, "publish").await;
+    }
+}
+
+/// Drops the call of a tool that asks, and expects that the question is dropped too.
+async fn withdraws_its_question(t: Harness, tool: &'static str) {
     let (sender, mut events) = unbounded_channel();
-    let server = Server::new("releaser", "1.0.0").tools(tools![release]);
+    let server = Server::new("releaser", "1.0.0").tools(tools![release, publish]);
     let client = t.connect(server).client(|builder| {
         builder.on_ask(move |_: Question| {
             let dropped = Dropped(sender.clone());
@@ -192,7 +209,7 @@ async fn a_question_as_a_task_is_withdrawn_with_its_call(t: Harness) {
     });
     let client = client.await;
     tokio::select! {
-        outcome = client.call("release", ()).into_future() => panic!("it ended: {outcome:?}"),
+        outcome = client.call(tool, ()).into_future() => panic!("it ended: {outcome:?}"),
         event = events.recv() => assert_eq!(event, Some("asked")),
     }
     assert_eq!(events.recv().await, Some("dropped"));

@@ -16,7 +16,11 @@ pub struct AskId(pub(super) u64);
 #[derive(Debug)]
 pub(super) enum AskOrigin {
     /// A request of a legacy server. The answer is a response with this id.
-    Request(RequestId),
+    Request {
+        id: RequestId,
+        /// The call on whose stream it came, which is known over HTTP only.
+        stream: Option<ExchangeId>,
+    },
     /// A result of this call that requires input (2026-07-28). The answer goes into the retry.
     Round(ExchangeId),
 }

@@ -231,6 +231,7 @@ impl ClientConnection {
             if !matches!(sent, Some(Purpose::Call(flight)) if flight.request.as_task) {
                 self.send_cancelled(exchange, id, reason);
             }
+            self.refuse_asks(exchange);
         }
         if let Some(round) = self.rounds.remove(&exchange) {
             self.forget_asks(&round);
@@ -265,7 +266,7 @@ impl ClientConnection {
     /// answered (MRTR-19).
     pub fn answer(&mut self, ask: AskId, answer: Result<RawJson, ErrorObject>, now: Instant) {
         match self.asks.remove(&ask) {
-            Some(AskOrigin::Request(id)) => {
+            Some(AskOrigin::Request { id, .. }) => {
                 let frame = match &answer {
                     Ok(result) => splice::result(&id, &[], result.as_str().into()),
                     Err(error) => splice::error(Ok(&id), error),
@@ -326,7 +327,7 @@ impl ClientConnection {
     pub fn handle_timeout(&mut self, now: Instant) {
         // While the server waits for an answer of this client, only the maximum of its calls
         // counts.
-        if self.asks.values().any(|origin| matches!(origin, AskOrigin::Request(_))) {
+        if self.asks.values().any(|origin| matches!(origin, AskOrigin::Request { .. })) {
             self.waiting.touch_all(now);
         }
         while let Some(Expired { id, value, at_maximum, was_held }) = self.waiting.expire(now) {
@@ -349,6 +350,7 @@ impl ClientConnection {
                     if !request.as_task {
                         self.send_cancelled(exchange, id, "no answer in time");
                     }
+                    self.refuse_asks(exchange);
                     let limits = self.config.limits();
                     let after = match at_maximum {
                         true => request.deadline(limits),

@@ -181,3 +181,39 @@ fn questions_are_passed_on_as_a_result_and_the_answers_with_the_next_call() {
     assert_eq!(again["params"]["requestState"], "s");
     assert_eq!(again["params"]["name"], "a");
 }
+
+/// On other channels the server withdraws the question. Over HTTP that would come on the stream which
+/// the client has closed. A question that stays open would also keep calls from timing out.
+#[test]
+fn a_question_on_the_stream_of_a_call_ends_when_the_client_gives_the_call_up() {
+    for is_late in [false, true] {
+        let mut client = relaying(LEGACY);
+        let [first, _] = [1, 2].map(|exchange| client.call(exchange));
+        // The second belongs to no stream, so only its server or the host ends it.
+        client.hear_within(first, &question(7));
+        client.hear(question(8));
+        let asks: Vec<_> = client.events().into_iter().filter_map(ask_of).collect();
+        match is_late {
+            false => client.connection.cancel(ExchangeId(1), "not needed"),
+            true => client.pass(seconds(24 * 3600)),
+        }
+        let answers: Vec<_> =
+            client.said().into_iter().filter(|message| message.get("method").is_none()).collect();
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        let expected = json!("the client has cancelled the call that asks");
+        assert_eq!((&answers[0]["id"], &answers[0]["error"]["message"]), (&json!(7), &expected));
+        let cancelled = client.events().into_iter().filter_map(|event| match event {
+            ClientEvent::AskCancelled(ask) => Some(ask),
+            _ => None,
+        });
+        assert_eq!(cancelled.collect::<Vec<_>>(), [asks[0]]);
+    }
+}
+
+/// The number of the question that an event asks.
+fn ask_of(event: ClientEvent) -> Option<AskId> {
+    match event {
+        ClientEvent::Ask(ask, ..) => Some(ask),
+        _ => None,
+    }
+}

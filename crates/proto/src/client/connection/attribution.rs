@@ -9,8 +9,10 @@ use bowline_types::legacy::task::RelatedTask;
 use bowline_types::meta::key;
 use bowline_types::method::Method;
 
+use super::super::ask::AskOrigin;
 use super::super::call::{Asker, CallRequest};
 use super::{ClientConnection, Purpose};
+use crate::frame::RequestMessage;
 use crate::members::Members;
 use crate::request::ExchangeId;
 
@@ -19,6 +21,11 @@ impl ClientConnection {
     /// task that it names; or the newest of the only asker in flight.
     pub(super) fn asking_call(&self, params: &Members) -> Option<ExchangeId> {
         self.streaming_call().or_else(|| self.call_of_task(params)).or_else(|| self.only_asker())
+    }
+
+    /// Where the answer to a request of the server goes.
+    pub(super) fn asked_by(&self, request: &RequestMessage) -> AskOrigin {
+        AskOrigin::Request { id: request.id.clone(), stream: self.streaming_call() }
     }
 
     /// The call that a log message belongs to: the call on whose stream it came, or the only one on

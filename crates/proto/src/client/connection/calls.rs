@@ -255,6 +255,21 @@ impl ClientConnection {
         }
     }
 
+    /// Refuses the questions that came on the stream of a call which this client has given up. Their
+    /// cancellation by the server would come on the same stream, which is closed.
+    pub(super) fn refuse_asks(&mut self, exchange: ExchangeId) {
+        let came = |origin: &AskOrigin| matches!(origin, AskOrigin::Request { stream, .. } if *stream == Some(exchange));
+        let asks = self.asks.iter().filter(|(_, origin)| came(origin)).map(|(ask, _)| *ask);
+        let asks: Vec<_> = asks.collect();
+        for ask in asks {
+            if let Some(AskOrigin::Request { id, .. }) = self.asks.remove(&ask) {
+                let error = ErrorObject::internal("the client has cancelled the call that asks");
+                self.send_one_way(None, splice::error(Ok(&id), &error));
+                self.events.push_back(ClientEvent::AskCancelled(ask));
+            }
+        }
+    }
+
     /// Tells the server that a call was cancelled. The transport may replace it by closing the
     /// stream of the call.
     pub(super) fn send_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {

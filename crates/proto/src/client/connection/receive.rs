@@ -229,7 +229,7 @@ impl ClientConnection {
     pub(super) fn cancelled(&mut self, params: &Members) {
         let Ok(CancelledParams { request_id: Some(id), .. }) = params.parse_all() else { return };
         let asked =
-            |origin: &AskOrigin| matches!(origin, AskOrigin::Request(request) if *request == id);
+            |origin: &AskOrigin| matches!(origin, AskOrigin::Request { id: it, .. } if *it == id);
         let ask = self.asks.iter().find(|(_, origin)| asked(origin)).map(|(ask, _)| *ask);
         if let Some(ask) = ask {
             self.asks.remove(&ask);
@@ -282,7 +282,7 @@ impl ClientConnection {
             Ok(ServerRequest::Question(question)) => match self.admit(1, now) {
                 Ok(()) => {
                     self.elicitations.asked(&question);
-                    let ask = self.new_ask(AskOrigin::Request(request.id.clone()));
+                    let ask = self.new_ask(self.asked_by(request));
                     let call = self.asking_call(&request.params);
                     let question = Box::new(question);
                     return self.events.push_back(ClientEvent::Ask(ask, call, question));
@@ -291,7 +291,7 @@ impl ClientConnection {
             },
             Ok(ServerRequest::Task(about)) => match self.has_room(1) {
                 Ok(()) => {
-                    let ask = self.new_ask(AskOrigin::Request(request.id.clone()));
+                    let ask = self.new_ask(self.asked_by(request));
                     return self.events.push_back(ClientEvent::AskAboutTask(ask, about));
                 }
                 Err(error) => splice::error(Ok(&request.id), &error),
