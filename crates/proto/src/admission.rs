@@ -14,7 +14,8 @@
 //! An [`Admitted`] request becomes an [`Exchange`](crate::server::Exchange). On stdio
 //! [`ServerConnection`](crate::server::ServerConnection) runs all five checks. Over HTTP one caller
 //! may use many connections, so the HTTP server counts pace and room per caller itself; it calls
-//! [`admit_modern`] for a request that stands alone, and hands every other request to the
+//! [`admit_modern`] for a request that stands alone ([`admit_notification`] for a notification of an
+//! extension), and hands every other request to the
 //! `ServerConnection` of its session.
 //!
 //! [`METHODS`]: bowline_types::method::METHODS
@@ -27,7 +28,7 @@ use bowline_types::method::{MessageKind, Method};
 use bowline_types::revision::Revision;
 use bowline_types::text::{counted, excerpt};
 
-use crate::classify::ModernClaim;
+use crate::classify::{ModernClaim, modern_revision};
 use crate::frame::{MethodName, RequestMessage};
 use crate::limits::Limits;
 use crate::members::Members;
@@ -80,6 +81,25 @@ pub fn admit_modern(
     let method = method_of(&request.method, claim.revision)?;
     let envelope = modern::read_envelope(method, &request.params, claim, known)?;
     Ok(Admitted { id: request.id, method, params: request.params, envelope })
+}
+
+/// Admits a notification of an extension that stands alone (2026-07-28): its `_meta` names the
+/// revision and the capabilities of the client, as that of a request does.
+///
+/// # Errors
+///
+/// If a key of `_meta` is missing or has the wrong shape, or the server does not speak the revision.
+pub fn admit_notification(
+    method: Method,
+    params: Members,
+    spoken: &[Revision],
+    known: &KnownClient,
+) -> Result<Admitted, ErrorObject> {
+    let meta = params.object("_meta").map_err(ErrorObject::misread_params)?;
+    let revision = modern_revision(&meta, spoken)?;
+    let claim = ModernClaim { revision, meta };
+    let envelope = modern::read_envelope(method, &params, claim, known)?;
+    Ok(Admitted { id: RequestId::from(0), method, params, envelope })
 }
 
 /// Checks that the session of an array of messages has batches. `session` is the revision of the

@@ -19,7 +19,7 @@ use std::fmt;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::json::RawJson;
-use bowline_types::method::Method;
+use bowline_types::method::{MessageKind, Method};
 use bowline_types::read::{ReadError, read};
 use bowline_types::text::{counted, excerpt};
 use bytes::Bytes;
@@ -171,13 +171,40 @@ impl Frame {
         }
     }
 
-    /// How many requests the frame holds. Rate limits count requests, not frames, so that a batch
-    /// gains nothing.
-    pub fn requests(&self) -> usize {
-        let is_request = |message: &&Message| matches!(message, Message::Request(_));
+    /// How many messages of the frame run a handler: requests, and notifications of extensions.
+    ///
+    /// Rate limits and slots count these and not frames, so neither a batch nor a notification
+    /// gets around them.
+    pub fn calls(&self) -> usize {
         match self {
-            Self::Message(message) => usize::from(is_request(&message)),
-            Self::Batch(items) => items.iter().flatten().filter(is_request).count(),
+            Self::Message(message) => usize::from(message.is_call()),
+            Self::Batch(items) => items.iter().flatten().filter(|item| item.is_call()).count(),
+        }
+    }
+}
+
+impl Message {
+    /// Whether it runs a handler.
+    fn is_call(&self) -> bool {
+        match self {
+            Self::Request(_) => true,
+            Self::Notification(notification) => notification.extension_method().is_some(),
+            Self::Response(_) => false,
+        }
+    }
+}
+
+impl NotificationMessage {
+    /// The method, if it is a notification of an extension: one that the program registered. Such a
+    /// notification runs a handler, like a request.
+    pub fn extension_method(&self) -> Option<Method> {
+        match self.method {
+            MethodName::Known(method @ Method::Custom(_))
+                if method.row().kind == MessageKind::Notification =>
+            {
+                Some(method)
+            }
+            _ => None,
         }
     }
 }

@@ -132,8 +132,8 @@ impl Extension {
     /// Handles a notification of clients, which is not answered. Its name usually begins with
     /// `notifications/`.
     ///
-    /// Since 2026-07-28 a client sends notifications only over stdio and similar channels, with its
-    /// capabilities in `_meta`.
+    /// It counts against the limits like a request. Since 2026-07-28 clients send their capabilities
+    /// in its `_meta`; without them it is not served.
     #[must_use]
     pub fn notification<M, H>(self, name: &str, handler: H) -> Self
     where

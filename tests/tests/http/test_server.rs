@@ -93,6 +93,11 @@ impl Handlers {
         }
     }
 
+    /// Counts a handler as finished.
+    pub(crate) fn finish(&self) {
+        self.0.ended.send_modify(|ended| *ended += 1);
+    }
+
     pub(crate) async fn may_step(&self) {
         self.0.steps.acquire().await.unwrap().forget();
     }
@@ -126,7 +131,7 @@ async fn hold(State(handlers): State<Handlers>, #[arg(default)] text: String) ->
     let _running = handlers.run();
     handlers.may_step().await;
     drop(text);
-    handlers.0.ended.send_modify(|ended| *ended += 1);
+    handlers.finish();
     "held"
 }
 
@@ -139,7 +144,7 @@ async fn tell(State(handlers): State<Handlers>, log: Log, count: usize) -> Strin
         log.info(number);
     }
     handlers.may_step().await;
-    handlers.0.ended.send_modify(|ended| *ended += 1);
+    handlers.finish();
     format!("told {count}")
 }
 

@@ -102,10 +102,6 @@ async fn a_notification_of_a_client_runs_its_handler(t: Harness) {
     async fn hear(Params(query): Params<Query>, State(heard): State<UnboundedSender<String>>) {
         heard.send(query.text).unwrap();
     }
-    if t.revision().has_input_requests() && t.case().to_string().contains("http") {
-        // A server takes no notifications over HTTP since 2026-07-28.
-        return;
-    }
     let (sender, mut heard) = mpsc::unbounded_channel::<String>();
     let extension = Extension::new(SEARCH).notification("notifications/search/typed", hear);
     let server = Server::new("library", "1.0.0").extension(extension).state(sender);
@@ -116,6 +112,63 @@ async fn a_notification_of_a_client_runs_its_handler(t: Harness) {
     assert_eq!(heard.recv().await.as_deref(), Some("rope"));
     let error = extension.notify("notifications/search/typed", &[1]).unwrap_err().to_string();
     assert!(error.contains("the params are no JSON object, but `[1]`"), "{error}");
+}
+
+/// Notifies the caller, and passes on what became of it.
+async fn notify_back(context: Context, State(outcomes): State<UnboundedSender<String>>) {
+    let found = json!({ "title": "rope", "_meta": { "com.example/shelf": 3 } });
+    let sent = context.notify(SEARCH, FOUND, &found).await;
+    outcomes.send(sent.err().map_or_else(|| "sent".to_owned(), |error| error.to_string())).unwrap();
+}
+
+/// A client that has `SEARCH`, and what it is notified of.
+fn hearing() -> (impl FnOnce(ClientBuilder) -> ClientBuilder, mpsc::UnboundedReceiver<Value>) {
+    let (sender, heard) = mpsc::unbounded_channel();
+    let search = ClientExtension::new(SEARCH)
+        .on_notification(FOUND, move |params: Value| sender.send(params).unwrap());
+    (|client: ClientBuilder| client.extension(search), heard)
+}
+
+#[bowline::test(every_revision)]
+async fn a_handler_of_notifications_notifies_the_session_of_its_client(t: Harness) {
+    let (sender, mut outcomes) = mpsc::unbounded_channel::<String>();
+    let typed = "notifications/search/asked";
+    let extension = Extension::new(SEARCH).notification(typed, notify_back);
+    let server = Server::new("library", "1.0.0").extension(extension).state(sender);
+    let (hearing, mut heard) = hearing();
+    let client = t.connect(server).client(hearing).await;
+    client.extension(SEARCH).notify(typed, &()).unwrap();
+    let outcome = outcomes.recv().await.unwrap();
+    if t.revision().has_sessions() {
+        assert_eq!(outcome, "sent");
+        assert_eq!(heard.recv().await.unwrap()["title"], "rope");
+    } else {
+        assert!(outcome.ends_with("handle a request instead (`Extension::method`)"), "{outcome}");
+    }
+}
+
+// spec: TASK-40
+#[bowline::test(every_revision)]
+async fn a_task_notifies_the_session_of_its_client(t: Harness) {
+    let (sender, mut outcomes) = mpsc::unbounded_channel::<String>();
+    let tool = bowline::Tool::new("search", notify_back).task(bowline::TaskSupport::Optional);
+    let search = Extension::new(SEARCH);
+    let server = Server::new("library", "1.0.0").extension(search).tool(tool).state(sender);
+    let (hearing, mut heard) = hearing();
+    let client = t.connect(server).client(hearing).await;
+    client.tools().all().await.unwrap();
+    let task = client.call("search", ()).task().await.unwrap();
+    let outcome = outcomes.recv().await.unwrap();
+    if t.revision().has_sessions() {
+        assert_eq!(outcome, "sent");
+        let mut expected = json!({ "title": "rope", "_meta": { "com.example/shelf": 3 } });
+        if let Some(id) = task.id() {
+            expected["_meta"]["io.modelcontextprotocol/related-task"] = json!({ "taskId": id });
+        }
+        assert_eq!(heard.recv().await.unwrap(), expected);
+    } else {
+        assert!(outcome.ends_with("put it into the result, or report it as progress"), "{outcome}");
+    }
 }
 
 #[tokio::test]

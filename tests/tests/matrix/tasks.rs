@@ -86,12 +86,14 @@ async fn questions_of_a_task_go_to_the_user(t: Harness) {
     let client = t.connect(server()).answering(|question| question.accept(true)).await;
     assert_eq!(client.call("greet", ()).await.unwrap().text(), "true true");
     assert_eq!(t.questions(), ["Now?", "Really?"]);
-    let task = client.call("greet", ()).task().await;
-    if has_tasks(t.revision()) {
+    let mut task = client.call("greet", ()).task().await.unwrap();
+    assert_eq!(task.id().is_some(), has_tasks(t.revision()));
+    if let Some(id) = task.id() {
         // Found again by its id.
-        let id = task.unwrap().id().unwrap().to_owned();
-        assert_eq!(client.task(id).wait().await.unwrap().text(), "true true");
+        task = client.task(id);
     }
+    assert_eq!(task.wait().await.unwrap().text(), "true true");
+    assert_eq!(t.questions(), ["Now?", "Really?", "Now?", "Really?"]);
 }
 
 #[bowline::test(every_revision)]

@@ -329,8 +329,8 @@ impl Endpoint {
     /// Decides the era of a message, and begins to serve it there.
     ///
     /// 1. The text is parsed. What is no message is answered 400, with the id if it could be read.
-    /// 2. The caller's pace is held, before anything is looked up: requests that are refused later
-    ///    count too.
+    /// 2. The caller's pace is held, before anything is looked up: calls that are refused later
+    ///    count too. A notification of an extension is a call.
     /// 3. A request is classified by its `_meta` and its headers. Every other message has an era
     ///    too ([`era_of`]): `_meta` decides for a notification that names its revision there, and
     ///    otherwise the header `MCP-Protocol-Version`.
@@ -348,7 +348,7 @@ impl Endpoint {
                 return Begun::Answered(reply::json(StatusCode::BAD_REQUEST, message));
             }
         };
-        if let Err(error) = inbound.caller.hold_pace(frame.requests(), core.server.limits()) {
+        if let Err(error) = inbound.caller.hold_pace(frame.calls(), core.server.limits()) {
             return Begun::Answered(reply::refuse(frame.id(), &error));
         }
         let head = head::mirrored(&inbound.parts.headers);
@@ -358,7 +358,9 @@ impl Endpoint {
             other => {
                 return match era_of(&other, &head, spoken) {
                     Ok(Era::Legacy) => Begun::Legacy(other.into()),
-                    Ok(Era::Modern) => Begun::Answered(modern_without_request(&other)),
+                    Ok(Era::Modern) => {
+                        Begun::Answered(modern_without_request(core, other, inbound))
+                    }
                     Err(error) => Begun::Answered(reply::refuse(None, &error)),
                 };
             }
@@ -379,10 +381,11 @@ impl Endpoint {
 
 /// Answers a modern message that is no request. A client may send a notification (HTTP-7), which
 /// gets 202; it must not send an answer (HTTP-8) or an array (HTTP-9), which get 400.
-fn modern_without_request(frame: &Frame) -> Response<Body> {
+fn modern_without_request(core: &Arc<Core>, frame: Frame, inbound: &mut Inbound) -> Response<Body> {
     match frame {
-        // There is none that a server acts on.
-        Frame::Message(Message::Notification(_)) => reply::accepted(),
+        Frame::Message(Message::Notification(notification)) => {
+            modern::take_notification(core, notification, inbound)
+        }
         Frame::Message(_) => {
             let reason = "no answers are taken: 2026-07-28 has no requests of servers";
             reply::refused(StatusCode::BAD_REQUEST, reason)

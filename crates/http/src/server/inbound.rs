@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use bowline_proto::admission::{Admitted, admit_modern};
+use bowline_proto::admission::{Admitted, admit_modern, admit_notification};
 use bowline_proto::classify::ModernClaim;
 use bowline_proto::frame::RequestMessage;
+use bowline_proto::members::Members;
 use bowline_proto::mirror;
 use bowline_proto::request::{Access, Claims, Extensions, Owner, Peer};
 use bowline_proto::server::Attached;
@@ -122,6 +123,23 @@ impl Inbound {
         match &self.sender.known {
             Some(known) => admit_modern(request, claim, known),
             None => admit_modern(request, claim, &KnownClient::default()),
+        }
+    }
+
+    /// Admits the notification of an extension that its body holds (2026-07-28).
+    ///
+    /// # Errors
+    ///
+    /// If a key of `_meta` is missing or malformed, or `spoken` lacks the revision that it names.
+    pub(super) fn admit_notification(
+        &self,
+        method: Method,
+        params: Members,
+        spoken: &[Revision],
+    ) -> Result<Admitted, ErrorObject> {
+        match &self.sender.known {
+            Some(known) => admit_notification(method, params, spoken, known),
+            None => admit_notification(method, params, spoken, &KnownClient::default()),
         }
     }
 

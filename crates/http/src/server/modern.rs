@@ -12,6 +12,8 @@
 //! `endpoint.rs` calls [`open`], awaits [`ModernCall::next`] once and passes what came to
 //! [`ModernCall::answer`].
 
+mod notification;
+
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -28,6 +30,7 @@ use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
 use tokio::time::Instant;
 
+pub(super) use self::notification::take_notification;
 use super::body::{Body, EventSource};
 use super::clock::now;
 use super::core::Core;

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use bowline_proto::admission;
+use bowline_proto::frame::Frame;
 use bowline_types::error::ErrorObject;
 use bowline_types::text::counted;
 
@@ -17,9 +18,10 @@ use super::slots::Slots;
 /// Slots of calls, or of one subscription: each counts once for the endpoint and once for its caller.
 /// Dropping it returns them.
 ///
-/// A modern call holds its own. In a session, the use of the session by a POST holds the slots of
-/// all calls in the message, and passes them on to the task that drives them to their end. In the
-/// transport of 2024-11-05 a POST is answered at once, so the session holds the slots of each call.
+/// A modern call holds its own. In a session, the use of the session by a POST holds the slot of its
+/// request, and passes it on to the task that drives the call to its end. The slots of a batch, of a
+/// notification, and of every call in the transport of 2024-11-05 are held by the session until
+/// their calls have ended: a POST may be answered before.
 pub(super) struct Places {
     core: Arc<Core>,
     caller: Caller,
@@ -37,6 +39,22 @@ enum Kind {
 }
 
 impl Places {
+    /// Takes slots for the calls of a frame, if it holds any.
+    ///
+    /// # Errors
+    ///
+    /// If the caller or the endpoint has too few free slots. Then none is taken.
+    pub(super) fn of_frame(
+        core: &Arc<Core>,
+        caller: &Caller,
+        frame: &Frame,
+    ) -> Result<Option<Self>, ErrorObject> {
+        match frame.calls() {
+            0 => Ok(None),
+            calls => Self::of_calls(core, caller, calls).map(Some),
+        }
+    }
+
     /// Takes slots for so many calls.
     ///
     /// # Errors

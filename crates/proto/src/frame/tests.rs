@@ -1,6 +1,7 @@
 //! Messages and batches, valid and malformed.
 
 use bowline_types::error::code;
+use bowline_types::method::CustomMethod;
 
 use super::*;
 
@@ -218,11 +219,21 @@ fn only_brackets_that_open_something_count_as_levels() {
 }
 
 #[test]
-fn the_requests_of_a_frame_are_counted_and_a_single_one_named() {
-    for (text, requests, id) in [
+fn the_calls_of_a_frame_are_counted_and_a_single_request_is_named() {
+    CustomMethod::register("notifications/frame/note", MessageKind::Notification).unwrap();
+    CustomMethod::register("frame/run", MessageKind::Request).unwrap();
+    for (text, calls, id) in [
         (r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#, 1, Some(7)),
         (r#"{"jsonrpc":"2.0","method":"ping"}"#, 0, None),
+        (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, 0, None),
+        (r#"{"jsonrpc":"2.0","method":"notifications/frame/note"}"#, 1, None),
+        (r#"{"jsonrpc":"2.0","method":"frame/run"}"#, 0, None),
         (r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, 0, None),
+        (
+            r#"[{"jsonrpc":"2.0","id":7,"method":"a"},{"jsonrpc":"2.0","method":"notifications/frame/note"}]"#,
+            2,
+            None,
+        ),
         (r#"[{"jsonrpc":"2.0","id":7,"method":"ping"},{"jsonrpc":"2.0","method":"x"},1]"#, 1, None),
         (
             r#"[{"jsonrpc":"2.0","id":7,"method":"a"},{"jsonrpc":"2.0","id":8,"method":"b"}]"#,
@@ -231,7 +242,7 @@ fn the_requests_of_a_frame_are_counted_and_a_single_one_named() {
         ),
     ] {
         let frame = parse(text).unwrap();
-        assert_eq!(frame.requests(), requests, "{text}");
+        assert_eq!(frame.calls(), calls, "{text}");
         assert_eq!(frame.id(), id.map(RequestId::from).as_ref(), "{text}");
     }
 }

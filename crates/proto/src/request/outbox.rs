@@ -80,6 +80,13 @@ pub enum TaskNotification {
         /// How far it is.
         update: ProgressUpdate,
     },
+    /// A notification of an extension, which the handler of the task sends.
+    Extension {
+        /// The task.
+        task: RelatedTask,
+        /// The notification.
+        message: ExtensionNotification,
+    },
 }
 
 /// How far a call is. Values that do not grow are dropped, because the protocol demands growing
@@ -159,7 +166,7 @@ pub fn is_part_of(uri: &str, whole: &str) -> bool {
 }
 
 /// A notification of an extension, which a handler sends to its caller.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExtensionNotification {
     /// The method, which the program registered.
     pub method: CustomMethod,

@@ -254,9 +254,14 @@ impl ServerConnection {
             (Some(ServiceCall::OfClient { exchange, .. }), Outgoing::Change(change)) => {
                 Some(exchange.change(&change))
             }
-            (Some(ServiceCall::OfClient { .. }), Outgoing::Notification(message)) => {
-                Some(message.frame())
-            }
+            (
+                Some(
+                    ServiceCall::OfClient { .. }
+                    | ServiceCall::Notification(_)
+                    | ServiceCall::Notice,
+                ),
+                Outgoing::Notification(message),
+            ) => Some(message.frame()),
             (Some(ServiceCall::Standalone { .. }), Outgoing::Change(change)) => {
                 let wanted = self.session.as_ref().is_some_and(|session| session.wants(&change));
                 let (method, params) = described(&change);
@@ -389,6 +394,15 @@ impl ServerConnection {
     /// The number of the newest call. Calls that a message opens get higher numbers.
     pub fn last_exchange(&self) -> ExchangeId {
         ExchangeId(self.last_number)
+    }
+
+    /// Whether a call that is open will be answered: it is a request of the client, not a
+    /// notification or a call that the connection makes itself.
+    pub fn expects_answer(&self, number: ExchangeId) -> bool {
+        matches!(
+            self.calls.get(number),
+            Some(ServiceCall::OfClient { .. } | ServiceCall::Handshake(_))
+        )
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout).

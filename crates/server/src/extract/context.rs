@@ -135,8 +135,11 @@ impl Context {
     }
 
     /// Sends the caller a notification of an extension, before the answer of this call. Nothing is
-    /// sent to a client that did not declare the extension, and nothing from a task or from a handler
-    /// of notifications: those have no call that is still to be answered.
+    /// sent to a client that did not declare the extension.
+    ///
+    /// In a task and in a handler of notifications there is no answer to come. Up to 2025-11-25 the
+    /// notification goes to the session of the client then. A client that reads too slowly may miss
+    /// one of a task. Since 2026-07-28 clients have no session, and this fails.
     ///
     /// `name` is one of the program, and never a text from a request: each name is kept until the
     /// program ends.
@@ -154,8 +157,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// If the params are no JSON object, or if an extension cannot have a notification of this name
-    /// and the client declared the extension. A client that has gone away is no error.
+    /// If the params are no JSON object. If the client declared the extension: also if an extension
+    /// cannot have a notification of this name, or if a task or a handler of notifications has no
+    /// session to send it to. A client that has gone away is no error.
     pub async fn notify<T: Serialize + ?Sized>(
         &self,
         extension: &str,
@@ -171,6 +175,9 @@ impl Context {
         }
         let method = CustomMethod::register(name, MessageKind::Notification)
             .map_err(|error| unfit(error.to_string()))?;
+        if let Some(reason) = self.has_no_stream() {
+            return Err(unfit(format!("`{name}` cannot be sent: {reason}")));
+        }
         let message = Box::new(ExtensionNotification { method, params });
         _ = self.0.parts().outbox.say(Outgoing::Notification(message)).await;
         Ok(())
@@ -181,6 +188,26 @@ impl Context {
     /// nothing.
     pub fn pause(&self, after: Duration) {
         let _ = self.0.parts().outbox.emit(Outgoing::Pause(after));
+    }
+
+    /// Why there is no stream for a notification, if there is none.
+    fn has_no_stream(&self) -> Option<&'static str> {
+        let parts = self.0.parts();
+        if parts.revision.has_sessions() {
+            None
+        } else if self.0.is_in_task() {
+            Some(
+                "the client of a task has no session since 2026-07-28; put it into the result, \
+                 or report it as progress",
+            )
+        } else if parts.method.row().kind == MessageKind::Notification {
+            Some(
+                "a notification has no answer and its client no session since 2026-07-28; handle \
+                 a request instead (`Extension::method`)",
+            )
+        } else {
+            None
+        }
     }
 
     fn traced(&self, key: &str) -> Option<String> {

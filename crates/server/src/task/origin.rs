@@ -1,12 +1,14 @@
 //! The client that created a task of 2025-11-25, for as long as its connection is there.
 //!
 //! It gets messages about the task without asking: how far the task is, under the progress token of
-//! its call (PROG-11), and each new status. Such messages may be lost, so a client that wants to be sure
+//! its call (PROG-11), each new status, and notifications of extensions. Such messages may be lost, so a client that wants to be sure
 //! asks.
 
 use std::sync::Mutex;
 
-use bowline_proto::request::{Outbox, Outgoing, Parts, ProgressUpdate, TaskNotification};
+use bowline_proto::request::{
+    ExtensionNotification, Outbox, Outgoing, Parts, ProgressUpdate, TaskNotification,
+};
 use bowline_proto::sync::lock;
 use bowline_types::ext::tasks::TaskStatus;
 use bowline_types::id::ProgressToken;
@@ -59,6 +61,11 @@ impl Origin {
             sent.status = task.status.clone();
             self.send(TaskNotification::Status(task));
         }
+    }
+
+    /// Sends a notification of an extension.
+    pub(super) fn extension(&self, message: ExtensionNotification) {
+        self.send(TaskNotification::Extension { task: self.task.clone(), message });
     }
 
     /// Announces that an elicitation by URL is complete.

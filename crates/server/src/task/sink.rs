@@ -12,8 +12,8 @@ use tokio::sync::Notify;
 use super::origin::Origin;
 
 /// Collects questions and the newest progress message until the task records them. Log messages
-/// are dropped, since a task has no stream for them (XTASK-37). Progress also goes to the client
-/// that created the task, if its revision has that.
+/// are dropped, since a task has no stream for them (XTASK-37). Progress and notifications of
+/// extensions go to the client that created the task, if its revision has that.
 pub(super) struct TaskSink {
     pending: Mutex<Pending>,
     woken: Notify,
@@ -111,6 +111,10 @@ impl Sink for TaskSink {
                     return Ok(());
                 }
                 pending.message = update.message;
+            }
+            (Outgoing::Notification(message), Some(origin)) => {
+                origin.extension(*message);
+                return Ok(());
             }
             _ => return Ok(()),
         }

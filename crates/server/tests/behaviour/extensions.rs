@@ -175,7 +175,9 @@ async fn scopes_layers_and_limits_hold_for_methods() {
         let error = call(&peer, "search/run", json!({ "text": "secret" })).await.unwrap_err();
         assert_eq!(error.message, "refused by a layer");
         assert!(call(&peer, "search/run", json!({ "text": "a" })).await.is_ok());
-        assert!(call(&peer, "search/wait", json!({})).await.is_err());
+        let error = call(&peer, "search/wait", json!({})).await.unwrap_err();
+        let expected = "`search/wait` took longer than 1s and was ended";
+        assert_eq!((error.code, &*error.message), (code::INTERNAL_ERROR, expected));
         peer.access = Access::none();
         let error = call(&peer, "search/run", json!({ "text": "secret" })).await.unwrap_err();
         assert!(error.message.contains("method `search/run` needs the scope `search`"), "{error}");

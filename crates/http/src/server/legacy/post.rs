@@ -96,18 +96,20 @@ fn accept(
         admission::check_batch(session.revision())
             .map_err(|error| Box::new(reply::refusal(StatusCode::BAD_REQUEST, &error)))?;
     }
-    let session_use = match frame.requests() {
-        0 => SessionUse::new(session),
-        calls => match Places::of_calls(&session.core, &inbound.caller, calls) {
-            Ok(places) => SessionUse::with_calls(session, places),
-            Err(error) => return Err(Box::new(reply::refuse(frame.id(), &error))),
-        },
+    let places = Places::of_frame(&session.core, &inbound.caller, frame)
+        .map_err(|error| Box::new(reply::refuse(frame.id(), &error)))?;
+    let (session_use, places) = match (places, frame) {
+        (Some(places), Frame::Message(Message::Request(_))) => {
+            (SessionUse::with_calls(session, places), None)
+        }
+        // A notification runs on after its POST is answered, so its exchange holds the slot.
+        (places, _) => (SessionUse::new(session), places.map(Arc::new)),
     };
     let session = &session_use.session;
     let copy = session.copy_number();
     let is_for_others = copy.is_some_and(|copy| broadcast::is_for_others(frame, copy));
     let received = session
-        .receive(message, inbound.attach(), None)
+        .receive(message, inbound.attach(), places.as_ref())
         .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;
     let expects_answer = received.expects_answer;
     Ok(Accepted { driver: Driver::new(session_use, received), expects_answer, is_for_others })

@@ -88,7 +88,7 @@ struct State {
     connection: ServerConnection,
     /// The line of each open exchange.
     lines: ExchangeTable<Arc<Line>>,
-    /// The slots of open calls whose POST is answered already (2024-11-05).
+    /// The slots of open calls whose POST may be answered before they end.
     places: ExchangeTable<Arc<Places>>,
     /// The line of messages that belong to no call.
     standalone: Arc<Line>,
@@ -175,7 +175,7 @@ impl HttpSession {
     ) -> Result<Received, Box<Frame>> {
         let (received, detached) = {
             let mut state = self.lock();
-            if message.frame.requests() > 0 && !self.takes_calls(&state) {
+            if message.frame.calls() > 0 && !self.takes_calls(&state) {
                 return Err(Box::new(message.frame));
             }
             let now = now();
@@ -183,11 +183,14 @@ impl HttpSession {
             let before = state.connection.last_exchange().0;
             state.connection.receive_legacy(message, attached, now);
             let opened = before + 1..=state.connection.last_exchange().0;
-            let line = self.line_for(&state, opened.clone().count());
-            for number in opened {
-                state.lines.insert(ExchangeId(number), line.clone());
+            let answered = |number: &u64| state.connection.expects_answer(ExchangeId(*number));
+            let line = self.line_for(&state, opened.clone().filter(answered).count());
+            for number in opened.map(ExchangeId) {
+                if state.connection.expects_answer(number) {
+                    state.lines.insert(number, line.clone());
+                }
                 if let Some(places) = places {
-                    state.places.insert(ExchangeId(number), places.clone());
+                    state.places.insert(number, places.clone());
                 }
             }
             let detached = state.deliver(Some(&line));

@@ -66,12 +66,9 @@ pub(super) fn post(
     message: LegacyFrame,
     inbound: &mut Inbound,
 ) -> Response<Body> {
-    let places = match message.frame.requests() {
-        0 => None,
-        calls => match Places::of_calls(&session.core, &inbound.caller, calls) {
-            Ok(places) => Some(Arc::new(places)),
-            Err(error) => return reply::refuse(message.frame.id(), &error),
-        },
+    let places = match Places::of_frame(&session.core, &inbound.caller, &message.frame) {
+        Ok(places) => places.map(Arc::new),
+        Err(error) => return reply::refuse(message.frame.id(), &error),
     };
     match session.receive(message, inbound.attach(), places.as_ref()) {
         Ok(_) => reply::accepted(),

@@ -141,10 +141,12 @@ impl ServerConnection {
         self.question_closed(number);
     }
 
-    /// The stream that the messages of a call go to.
+    /// The stream that the messages of a call go to. A notification of the client has none.
     pub(super) fn route(&self, number: ExchangeId) -> Route {
         match self.calls.get(number) {
-            Some(ServiceCall::Standalone { .. }) => Route::Standalone,
+            Some(ServiceCall::Standalone { .. } | ServiceCall::Notification(_)) => {
+                Route::Standalone
+            }
             _ => Route::Exchange(number),
         }
     }

@@ -5,14 +5,13 @@ use std::time::Instant;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::meta::key;
-use bowline_types::method::{MessageKind, Method};
+use bowline_types::method::Method;
 
 use super::super::exchange::Exchange;
 use super::{ServerConnection, ServiceCall, State};
-use crate::admission::Admitted;
-use crate::classify::{ModernClaim, modern_revision};
+use crate::admission::{self, Admitted};
 use crate::members::Members;
-use crate::wire::{Envelope, legacy, modern};
+use crate::wire::legacy;
 
 impl ServerConnection {
     /// Passes a notification of an extension to the service.
@@ -26,14 +25,11 @@ impl ServerConnection {
         params: &Members,
         now: Instant,
     ) {
-        let is_request = method.row().kind == MessageKind::Request;
         let is_full = self.backlog.len() >= self.config.limits().backlog;
-        if is_request || is_full || self.hold_pace(now).is_err() {
+        if is_full || self.hold_pace(now).is_err() {
             return;
         }
-        let Ok(envelope) = self.envelope_of_notification(method, params) else { return };
-        let id = RequestId::from(0);
-        let admitted = Admitted { id, method, params: params.clone(), envelope };
+        let Ok(admitted) = self.admit_notification(method, params) else { return };
         let number = self.number();
         let (_, request) = Exchange::open(number, admitted, self.origin(self.attached.clone()));
         self.calls.insert(number, ServiceCall::Notification(State::WaitingForTurn));
@@ -41,21 +37,22 @@ impl ServerConnection {
         self.start_next();
     }
 
-    /// The facts beside the params: from `_meta`, or from the session.
-    fn envelope_of_notification(
+    /// Reads the facts beside the params: from `_meta`, or from the session.
+    fn admit_notification(
         &self,
         method: Method,
         params: &Members,
-    ) -> Result<Envelope, ErrorObject> {
+    ) -> Result<Admitted, ErrorObject> {
         let meta = params.object("_meta").map_err(ErrorObject::misread_params)?;
+        let params = params.clone();
         if meta.value(key::PROTOCOL_VERSION).is_some() {
-            let revision = modern_revision(&meta, self.config.revisions())?;
-            let claim = ModernClaim { revision, meta };
-            return modern::read_envelope(method, params, claim, &self.known_client);
+            let spoken = self.config.revisions();
+            return admission::admit_notification(method, params, spoken, &self.known_client);
         }
-        match &self.session {
-            Some(session) => legacy::read_envelope(meta, session.revision, session.client.clone()),
-            None => Err(ErrorObject::invalid_request("there is no session")),
-        }
+        let Some(session) = &self.session else {
+            return Err(ErrorObject::invalid_request("there is no session"));
+        };
+        let envelope = legacy::read_envelope(meta, session.revision, session.client.clone())?;
+        Ok(Admitted { id: RequestId::from(0), method, params, envelope })
     }
 }

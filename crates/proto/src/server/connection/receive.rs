@@ -177,6 +177,9 @@ impl ServerConnection {
     /// Handles a notification. Unknown ones are ignored. A notification is never answered, not even
     /// a malformed one (RPC-16, CANC-13).
     pub(super) fn notification(&mut self, notification: &NotificationMessage, now: Instant) {
+        if let Some(method) = notification.extension_method() {
+            return self.extension_notification(method, &notification.params, now);
+        }
         let MethodName::Known(method) = notification.method else { return };
         match method {
             Method::Cancelled => {
@@ -188,7 +191,6 @@ impl ServerConnection {
             }
             Method::Initialized => self.initialized(),
             Method::RootsListChanged => self.roots_changed(),
-            Method::Custom(_) => self.extension_notification(method, &notification.params, now),
             _ => {}
         }
     }

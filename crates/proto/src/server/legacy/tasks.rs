@@ -8,6 +8,7 @@ use bowline_types::progress::ProgressParams;
 use bytes::Bytes;
 
 use super::LegacySession;
+use crate::members::Members;
 use crate::request::TaskNotification;
 use crate::wire::splice;
 
@@ -25,6 +26,9 @@ impl LegacySession {
                 (params.total, params.message) = (update.total, update.message);
                 (Method::Progress, related(&task, &splice::json(&params)))
             }
+            TaskNotification::Extension { task, message } => {
+                (Method::Custom(message.method), related(&task, message.params.as_str()))
+            }
         };
         Some(splice::notification(method, &params))
     }
@@ -32,7 +36,15 @@ impl LegacySession {
 
 /// The params of a message of a task: every one names it (TASK-24, TASK-40).
 pub(super) fn related(task: &RelatedTask, params: &str) -> String {
-    let mut meta = Meta::new();
-    meta.set_reserved(key::RELATED_TASK, RawJson::from_value(task).unwrap_or_default());
-    splice::object(&splice::member("_meta", &meta), params)
+    let of_task = RawJson::from_value(task).unwrap_or_default();
+    let members = Members::cut(Bytes::copy_from_slice(params.as_bytes())).unwrap_or_default();
+    let meta = members.parse::<Meta>("_meta").ok().flatten();
+    let is_new = meta.is_none();
+    let mut meta = meta.unwrap_or_default();
+    meta.set_reserved(key::RELATED_TASK, of_task);
+    match is_new {
+        true => splice::object(&splice::member("_meta", &meta), params),
+        // A program may have put keys of its own there.
+        false => members.with("_meta", &meta).as_str().to_owned(),
+    }
 }

@@ -56,8 +56,7 @@ impl State {
     }
 
     /// A call goes onto its line, where the driver of the POST finds it. The session's own
-    /// subscription and notifications of the client have no POST that waits, so their exchange
-    /// leaves the line at once.
+    /// subscription and notifications of the client have no POST that waits, and so no line.
     fn pass_on_events(&mut self) -> Vec<DetachedCall> {
         let mut detached = Vec::new();
         while let Some(event) = self.connection.poll_event() {
@@ -65,12 +64,12 @@ impl State {
                 ServerEvent::Call(request) => {
                     let number = request.parts.exchange;
                     if request.parts.extensions.get::<EveryResource>().is_some() {
-                        self.close_line(number);
+                        self.places.remove(number);
                         self.is_initialized = true;
                         detached.push(DetachedCall::Subscription(request));
                     } else if is_notification(&request) {
-                        self.close_line(number);
-                        detached.push(DetachedCall::Notification(request));
+                        let places = self.places.remove(number);
+                        detached.push(DetachedCall::Notification(request, places));
                     } else if let Some(line) = self.lines.get(number) {
                         line.push(Item::Call(request));
                     }

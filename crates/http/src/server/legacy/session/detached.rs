@@ -14,6 +14,7 @@ use bowline_proto::request::Request;
 use bowline_transport::task::spawn;
 
 use super::super::super::calls;
+use super::super::super::places::Places;
 use super::super::item::Line;
 use super::HttpSession;
 use super::subscription::Parked;
@@ -22,8 +23,8 @@ use super::subscription::Parked;
 pub(super) enum DetachedCall {
     /// The session's own subscription: kept with the session, polled by the stream that listens.
     Subscription(Box<Request>),
-    /// A notification of the client: runs in a task.
-    Notification(Box<Request>),
+    /// A notification of the client: runs in a task, which holds its slot if it needs one.
+    Notification(Box<Request>, Option<Arc<Places>>),
 }
 
 impl HttpSession {
@@ -56,16 +57,28 @@ impl HttpSession {
                         self.park(Parked { number, call });
                     }
                 }
-                DetachedCall::Notification(request) => {
-                    let number = request.parts.exchange;
-                    let mut call = self.core.call(*request);
-                    let session = self.clone();
-                    spawn(async move {
-                        let outcome = std::future::poll_fn(|cx| calls::poll(&mut call, cx)).await;
-                        session.complete(number, outcome);
-                    });
+                DetachedCall::Notification(request, places) => {
+                    spawn(self.clone().handle_notification(request, places));
                 }
             }
+        }
+    }
+
+    /// Runs the handler of a notification, until it or the session ends, or the endpoint gives up: a
+    /// session for one request does not end by itself.
+    async fn handle_notification(
+        self: Arc<Self>,
+        request: Box<Request>,
+        _places: Option<Arc<Places>>,
+    ) {
+        let number = request.parts.exchange;
+        let mut call = self.core.call(*request);
+        tokio::select! {
+            outcome = std::future::poll_fn(|cx| calls::poll(&mut call, cx)) => {
+                self.complete(number, outcome);
+            }
+            () = self.closed() => {}
+            () = self.core.given_up() => {}
         }
     }
 }
