@@ -94,6 +94,28 @@ async fn the_pace_stays_within_the_limits_of_the_client() {
     assert_eq!(tokio::join!(call, serve).0.unwrap().text(), "built");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_program_sets_the_limits_of_the_pace() {
+    // The second pair is the wrong way round: the longest pause is never the shorter one.
+    for (shortest, longest, slow) in [(3, 4, 4), (3, 2, 3)] {
+        let mut limits = bowline_proto::limits::Limits::default();
+        limits.shortest_poll = Duration::from_secs(shortest);
+        limits.longest_poll = Duration::from_secs(longest);
+        let (client, mut peer) = met(builder().limits(limits)).await;
+        let (call, request) = begin_call(&client, &mut peer).await;
+        let serve = async {
+            create(&mut peer, &request, "a").await;
+            describe(&mut peer, "working", json!({ "pollIntervalMs": 0 })).await;
+            let begun = Instant::now();
+            describe(&mut peer, "working", json!({ "pollIntervalMs": 999_999_999 })).await;
+            assert_eq!(begun.elapsed(), Duration::from_secs(shortest));
+            describe(&mut peer, "completed", json!({ "result": done("built") })).await;
+            assert_eq!(begun.elapsed(), Duration::from_secs(shortest + slow));
+        };
+        assert_eq!(tokio::join!(call, serve).0.unwrap().text(), "built");
+    }
+}
+
 // spec: XTASK-3
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_answered_at_once_is_no_task() {
