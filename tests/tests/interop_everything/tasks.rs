@@ -5,7 +5,10 @@
 //! `ext-tasks`, with both. The Python SDK refuses tasks of 2025-11-25, and has none of 2026-07-28,
 //! but its extensions can add them. FastMCP has none of either.
 
+use std::time::Duration;
+
 use bowline::types::revision::Revision;
+use bowline::{Ask, Server, tool, tools};
 use bowline_tests::serving::Serving;
 use serde_json::{Value, json};
 
@@ -113,4 +116,54 @@ fn typescript_v2_runs_tasks_of_both_forms() {
 #[test]
 fn python_runs_tasks_of_the_extension() {
     PYTHON.runs_tasks();
+}
+
+/// Ask something that can wait
+#[tool]
+async fn release(ask: Ask) -> bowline::Result<bool> {
+    Ok(ask.as_task(Duration::from_secs(60)).confirm("Release?").await?)
+}
+
+/// Ask something, and give up soon
+#[tool]
+async fn hurry(ask: Ask) -> &'static str {
+    let asking = ask.as_task(Duration::from_secs(60)).confirm("In a hurry?");
+    match tokio::time::timeout(Duration::from_secs(1), asking).await {
+        Ok(_) => "answered",
+        Err(_) => "gave up",
+    }
+}
+
+/// Runs the questions of a server as tasks of a client of another SDK.
+fn answers_questions_as_tasks(name: &str, script: &'static str) {
+    let peer = Peer {
+        name: "asked",
+        program: ["node", script],
+        options: &[],
+        speaks: Revision::has_core_tasks,
+    };
+    let serving = Serving::start(Server::new("asks", "1.0.0").tools(tools![release, hurry]).http());
+    let revision = Revision::V2025_11_25;
+    let report = peer.report(revision, &["--url", serving.url()], name);
+    let said = |text: &str| json!({ "text": text, "isError": false });
+    let asked = |message: &str| json!({ "message": message, "ttl": 60_000 });
+    let expected = json!({
+        "peer": name,
+        "release": said("true"),
+        "hurry": said("gave up"),
+        "asked": [asked("Release?"), asked("In a hurry?")],
+    });
+    assert_eq!(report, expected);
+}
+
+// spec: TASK-2, TASK-34, TASK-49, TASK-56
+#[test]
+fn typescript_v1_answers_questions_as_tasks() {
+    answers_questions_as_tasks("@modelcontextprotocol/sdk", "tasks/asked-ts-v1.mjs");
+}
+
+// spec: TASK-2, TASK-34, TASK-49, TASK-56
+#[test]
+fn typescript_v2_answers_questions_as_tasks() {
+    answers_questions_as_tasks("@modelcontextprotocol/client", "tasks/asked-ts-v2.mjs");
 }
