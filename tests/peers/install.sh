@@ -58,6 +58,14 @@ require_chromium() {
     exit 1
 }
 
+# The terminal in which tests run the command.
+require_tmux() {
+    command -v tmux >/dev/null && return
+    install_packages tmux && return
+    echo "install.sh: tmux is needed (Debian: apt-get install tmux)" >&2
+    exit 1
+}
+
 # Makes the certificates of servers that tests reach over TLS.
 require_openssl() {
     command -v openssl >/dev/null && return
@@ -94,6 +102,7 @@ require_node
 require_python
 require_nginx
 require_chromium
+require_tmux
 require_openssl
 require_valgrind
 installed || install_peers

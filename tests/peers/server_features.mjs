@@ -90,10 +90,13 @@ export const CONVERSATION_WITH_TOOLS = {
 /** The answer of a model, which may have one block or a list of blocks. */
 export const sampled = ({ model, content }) => ({ model, content: [content].flat() });
 
+const { values: options } = parseArgs({ options: { http: { type: 'boolean' }, modern: { type: 'boolean' } } });
+
 /** Whether to serve over HTTP, with `--http`, rather than over stdio. */
-export function isOverHttp() {
-  return parseArgs({ options: { http: { type: 'boolean' } } }).values.http ?? false;
-}
+export const isOverHttp = () => options.http ?? false;
+
+/** Whether to refuse clients that begin with a handshake, with `--modern`. */
+export const isModernOnly = () => options.modern ?? false;
 
 /** Serves on a free port, and prints the URL. */
 export function listen(handle) {

@@ -1,5 +1,4 @@
-// A server written with the TypeScript SDK 1.x, which begins with a handshake; over HTTP it has one
-// session.
+// A server written with the TypeScript SDK 1.x, which begins with a handshake.
 //
 // The four servers of this directory offer the same tools, resources and prompts, which are defined
 // in `server_features.mjs` and, for Python, in `server_features.py`.
@@ -21,14 +20,27 @@ import { z } from 'zod';
 import * as features from './server_features.mjs';
 
 const capabilities = { logging: {}, resources: { subscribe: true } };
-const server = new McpServer({ name: 'ts-v1-server', version: '1.0.0' }, { instructions: features.INSTRUCTIONS, capabilities });
+// Sessions over HTTP share this.
 const seen = features.sightings();
 
-function tool(name, inputSchema, run, more = {}) {
-  server.registerTool(name, { description: `The tool ${name}.`, inputSchema, ...more }, run);
+/** A server for one session. */
+function peer() {
+  const server = new McpServer({ name: 'ts-v1-server', version: '1.0.0' }, { instructions: features.INSTRUCTIONS, capabilities });
+  addTools(server);
+  addQuestions(server);
+  addChanges(server);
+  features.addResources(server, ResourceTemplate);
+  addPrompts(server);
+  return server;
 }
 
-function addTools() {
+function adder(server) {
+  return (name, inputSchema, run, more = {}) =>
+    server.registerTool(name, { description: `The tool ${name}.`, inputSchema, ...more }, run);
+}
+
+function addTools(server) {
+  const tool = adder(server);
   tool('echo', { message: z.string() }, ({ message }) => features.text(message));
   tool('add', { a: z.int(), b: z.int() }, features.add, {
     title: 'Adder',
@@ -56,7 +68,8 @@ function addTools() {
   tool('seen', {}, () => features.json(seen));
 }
 
-function addQuestions() {
+function addQuestions(server) {
+  const tool = adder(server);
   const ask = server.server;
   tool('greet', {}, async () => features.json(await ask.elicitInput({ message: 'Who are you?', requestedSchema: features.PERSON })));
   tool('sign_in', {}, async () => {
@@ -75,7 +88,8 @@ function addQuestions() {
   tool('roots', {}, async () => features.json((await ask.listRoots()).roots));
 }
 
-function addChanges() {
+function addChanges(server) {
+  const tool = adder(server);
   tool('learn', { name: z.string() }, ({ name }) => {
     tool(name, {}, () => features.text(name));
     server.registerResource(name, `peer://learned/${name}`, {}, uri => features.contents(uri, name));
@@ -91,7 +105,7 @@ function addChanges() {
   server.server.setNotificationHandler(RootsListChangedNotificationSchema, () => seen.changeRoots());
 }
 
-function addPrompts() {
+function addPrompts(server) {
   const argsSchema = {
     name: completable(z.string(), features.completeName),
     tone: completable(z.string().optional(), features.completeTone)
@@ -100,15 +114,22 @@ function addPrompts() {
   server.registerPrompt('illustrate', { title: 'Illustrate' }, () => features.ILLUSTRATION);
 }
 
-addTools();
-addQuestions();
-addChanges();
-features.addResources(server, ResourceTemplate);
-addPrompts();
-if (features.isOverHttp()) {
-  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
-  await server.connect(transport);
-  features.listen((request, response) => transport.handleRequest(request, response));
-} else {
-  await server.connect(new StdioServerTransport());
+/** Serves many sessions over HTTP. */
+function serveHttp() {
+  const sessions = new Map();
+  const open = async () => {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: id => void sessions.set(id, transport)
+    });
+    await peer().connect(transport);
+    return transport;
+  };
+  features.listen(async (request, response) => {
+    const transport = sessions.get(request.headers['mcp-session-id']) ?? (await open());
+    await transport.handleRequest(request, response);
+  });
 }
+
+if (features.isOverHttp()) serveHttp();
+else await peer().connect(new StdioServerTransport());

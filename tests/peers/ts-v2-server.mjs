@@ -1,6 +1,7 @@
 // A server written with the TypeScript SDK 2.x; it serves both eras, over HTTP with one session.
+// With `--modern` it refuses clients that begin with a handshake.
 //
-// usage: node ts-v2-server.mjs [--http]
+// usage: node ts-v2-server.mjs [--http] [--modern]
 
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
@@ -151,6 +152,7 @@ function addPrompts(server) {
 function serveHttp() {
   const modern = createMcpHandler(peer, { legacy: 'reject', onerror });
   streams = modern.notify;
+  if (features.isModernOnly()) return features.listen(toNodeHandler(modern));
   const session = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
   peer().connect(session);
   const fetch = async (request, options) =>
@@ -159,4 +161,4 @@ function serveHttp() {
 }
 
 if (features.isOverHttp()) serveHttp();
-else serveStdio(peer, { onerror });
+else serveStdio(peer, { onerror, legacy: features.isModernOnly() ? 'reject' : 'serve' });

@@ -16,6 +16,8 @@ class Host:
 
     def __init__(self) -> None:
         self.peer = None
+        #: What a gateway puts before the names of tools and prompts.
+        self.prefix = ""
         self.roots = [ROOT]
         #: The questions of the server, in order.
         self.asked: list[dict] = []

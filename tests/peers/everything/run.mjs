@@ -1,13 +1,13 @@
 // Runs every feature of a TypeScript client against the everything-server and prints a report.
 //
-// The features are in `features.mjs`; the two generations of the SDK come in as a `peer`:
-// `{ name, client, transport, protocolVersion(), callTool(params, options), compile(schema),
-// answer(method, handler), hear(method, handler) }`. One JSON object is printed on stdout:
+// The features are in `features.mjs`, or in the file that `--features` names; the two generations of
+// the SDK come in as a `peer`: `{ name, prefix, client, transport, protocolVersion(),
+// callTool(params, options), compile(schema), answer(method, handler), hear(method, handler) }`.
+// `prefix` stands before the names of tools and prompts, behind a gateway. One JSON object is printed on stdout:
 // `features` has the result of each feature, `absent` the features that the SDK has no method for, and
 // `exit` the exit code of a server that was started.
 
 import { once } from 'node:events';
-import { FEATURES } from './features.mjs';
 import { Host } from './host.mjs';
 
 const SCENARIO_TIMEOUT = 120_000;
@@ -19,7 +19,8 @@ export const CLIENT_CAPABILITIES = {
   sampling: { tools: {} }
 };
 
-export async function run(peer) {
+export async function run(peer, features = 'features') {
+  const { FEATURES } = await import(`./${features}.mjs`);
   const watchdog = setTimeout(() => {
     console.error(`the features did not end within ${SCENARIO_TIMEOUT} ms`);
     process.exit(3);

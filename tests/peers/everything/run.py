@@ -1,18 +1,18 @@
 """Runs every feature of a Python client against the everything-server and prints a report.
 
 usage: .venv/bin/python everything/run.py --sdk mcp|fastmcp --revision 2025-06-18
-    (--url http://... | --sse http://... | -- command [arguments])
+    [--features crossing [--prefix name__]] (--url http://... | --sse http://... | -- command [arguments])
 
 The report has the shape that `run.mjs` gives it.
 """
 
 import argparse
+import importlib
 import json
 import sys
 import warnings
 
 import anyio
-from features import FEATURES
 from mcp import MCPDeprecationWarning
 from peers import FastMcpPeer, McpPeer
 from host import Host
@@ -25,11 +25,13 @@ SDKS = {peer.name: peer for peer in (McpPeer, FastMcpPeer)}
 async def run(options: argparse.Namespace) -> dict:
     host = Host()
     host.peer = SDKS[options.sdk](host, options)
+    host.prefix = options.prefix
+    features = importlib.import_module(options.features).FEATURES
     report = {"peer": options.sdk, "features": {}, "absent": []}
     processes = capture_processes()
     async with host.peer.client as client:
         report["protocolVersion"] = client.protocol_version
-        for feature, needs in FEATURES:
+        for feature, needs in features:
             name = camel_case(feature.__name__)
             if all(host.peer.method(need) for need in needs):
                 report["features"][name] = await use(feature, host, report)
@@ -55,6 +57,8 @@ def command_line() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sdk", choices=SDKS, required=True)
     parser.add_argument("--revision", required=True)
+    parser.add_argument("--features", default="features")
+    parser.add_argument("--prefix", default="")
     server = parser.add_mutually_exclusive_group(required=True)
     server.add_argument("--url")
     server.add_argument("--sse")

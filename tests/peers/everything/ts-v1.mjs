@@ -1,6 +1,6 @@
 // The features of the TypeScript SDK 1.x, which knows only the handshake era.
 //
-// usage: node ts-v1.mjs [--revision 2025-06-18] (--url http://... | --sse http://... | -- command [arguments])
+// usage: node ts-v1.mjs [--revision 2025-06-18] [--features crossing [--prefix name__]] (--url http://... | --sse http://... | -- command [arguments])
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -11,7 +11,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { commandLine } from '../scenario.mjs';
 import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
 
-const { revision, url, sse, server } = commandLine(['revision', 'url', 'sse']);
+const { revision, url, sse, features, prefix = '', server } = commandLine(['revision', 'url', 'sse', 'features', 'prefix']);
 
 /** This SDK always asks for its newest revision; this puts an older one into the outgoing message. */
 const offering = Transport =>
@@ -54,6 +54,7 @@ const validator = new AjvJsonSchemaValidator();
 
 await run({
   name: '@modelcontextprotocol/sdk',
+  prefix,
   client,
   transport,
   protocolVersion: () => transport.negotiated,
@@ -61,4 +62,4 @@ await run({
   compile: schema => validator.getValidator(schema),
   answer: (method, handler) => client.setRequestHandler(SCHEMAS[method], handler),
   hear: (method, handler) => client.setNotificationHandler(SCHEMAS[method], handler)
-});
+}, features);

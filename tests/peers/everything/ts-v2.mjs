@@ -1,6 +1,6 @@
 // The features of the TypeScript SDK 2.x, in either era.
 //
-// usage: node ts-v2.mjs [--revision 2025-06-18] (--url http://... | --sse http://... | -- command [arguments])
+// usage: node ts-v2.mjs [--revision 2025-06-18] [--features crossing [--prefix name__]] (--url http://... | --sse http://... | -- command [arguments])
 
 import { Client, SSEClientTransport, StreamableHTTPClientTransport, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -8,7 +8,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import { commandLine } from '../scenario.mjs';
 import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
 
-const { revision, url, sse, server } = commandLine(['revision', 'url', 'sse']);
+const { revision, url, sse, features, prefix = '', server } = commandLine(['revision', 'url', 'sse', 'features', 'prefix']);
 const isModern = revision === '2026-07-28';
 
 function open() {
@@ -27,6 +27,7 @@ const validator = new AjvJsonSchemaValidator();
 
 await run({
   name: '@modelcontextprotocol/client',
+  prefix,
   client,
   transport: open(),
   protocolVersion: () => client.getNegotiatedProtocolVersion(),
@@ -34,4 +35,4 @@ await run({
   compile: schema => validator.getValidator(schema),
   answer: (method, handler) => client.setRequestHandler(method, handler),
   hear: (method, handler) => client.setNotificationHandler(method, handler)
-});
+}, features);

@@ -1,0 +1,57 @@
+//! The era matrix through the bridge: clients and servers of other SDKs, which speak one era or both,
+//! on the two sides of `bowline connect`, `serve` and `gateway`.
+
+mod clients;
+mod matrix;
+mod servers;
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const BOWLINE: &str = env!("CARGO_BIN_EXE_bowline");
+const BOTH: [&str; 2] = ["2025-11-25", "2026-07-28"];
+
+fn peers() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers");
+    let installed = folder.join(".venv/installed").exists();
+    assert!(installed, "the peers are not installed: run tests/peers/install.sh");
+    folder
+}
+
+/// The interpreter and the script of a peer.
+fn peer(script: &str) -> [String; 2] {
+    let folder = peers();
+    let interpreter = match script.ends_with(".py") {
+        true => folder.join(".venv/bin/python").display().to_string(),
+        false => "node".to_owned(),
+    };
+    [interpreter, folder.join(script).display().to_string()]
+}
+
+/// A command that serves over HTTP until it is dropped.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = Command::new(BOWLINE);
+        let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        while !output.ends_with("}\n") {
+            assert_ne!(lines.read_line(&mut output).unwrap(), 0, "it ended: {output}");
+        }
+        let url = output.split('"').nth(3).unwrap().to_owned();
+        Self { child, url }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}

@@ -1,0 +1,224 @@
+"""What crosses a bridge, used once by a client; `crossing.mjs` is the same for TypeScript."""
+
+import json
+
+import anyio
+from host import UPDATED, Host, answer_with
+from mcp import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
+
+MOTD = "peer://motd"
+FILLED = {"name": "Ada", "age": 36, "member": False, "knot": "hitch"}
+LISTED = "notifications/tools/list_changed"
+#: Members of results that belong to one connection, and say nothing about the server behind.
+OF_THE_HOP = ["resultType", "ttlMs", "cacheScope", "nextCursor"]
+
+
+def bare(model) -> dict:
+    """A result without what belongs to the connection."""
+    result = json.loads(model.model_dump_json(by_alias=True, exclude_none=True))
+    meta = result.pop("_meta", {})
+    own = {name: value for name, value in meta.items() if not name.startswith("io.modelcontextprotocol/")}
+    kept = {name: value for name, value in result.items() if name not in OF_THE_HOP}
+    return kept | ({"_meta": own} if own else {})
+
+
+async def every(host: Host, kind: str) -> list[dict]:
+    """Reads all pages of a list; its items have the names that their server gave them."""
+    items, cursor = [], None
+    while True:
+        page = await host.peer.page(kind, cursor)
+        items += [bare(item) for item in getattr(page, kind)]
+        cursor = page.next_cursor
+        if cursor is None:
+            return items
+
+
+async def named(host: Host, kind: str) -> list[dict]:
+    def strip(name: str) -> str:
+        return name.removeprefix(host.prefix) if name.startswith(host.prefix) else f"?{name}"
+
+    return [item | {"name": strip(item["name"])} for item in await every(host, kind)]
+
+
+async def outcome(host: Host, name: str, arguments: dict | None = None, progress=None) -> dict:
+    """The result of a tool, or the error of the call."""
+    return await answered(host.peer.call(host.prefix + name, arguments or {}, progress=progress))
+
+
+async def answered(asking) -> dict:
+    try:
+        return bare(await asking)
+    except MCPError as error:
+        return {"code": error.code, "message": error.message} | ({"data": error.data} if error.data else {})
+
+
+async def server(host: Host):
+    client = host.peer.client
+    return bare(client.server_info) | {"instructions": client.instructions}
+
+
+async def tools(host: Host):
+    return await named(host, "tools")
+
+
+async def structured(host: Host):
+    return await outcome(host, "add", {"a": 2, "b": 40})
+
+
+async def content(host: Host):
+    return await outcome(host, "gallery")
+
+
+async def failure(host: Host):
+    return await outcome(host, "fail", {"reason": "no rope"})
+
+
+async def wrong_arguments(host: Host):
+    return await outcome(host, "add", {"a": "two", "b": 40})
+
+
+async def unknown_tool(host: Host):
+    return await outcome(host, "untie")
+
+
+async def progress(host: Host):
+    seen = []
+
+    async def progressed(done: float, total: float | None, message: str | None) -> None:
+        seen.append([done, total, message])
+
+    result = await outcome(host, "sleep", {"seconds": 0.3}, progressed)
+    # The SDK may miss the last steps, which arrive together with the answer.
+    is_increasing = all(earlier < later for earlier, later in zip(seen, seen[1:]))
+    return {"result": result, "first": seen[0] if seen else None, "isIncreasing": is_increasing}
+
+
+async def ask(host: Host, tool: str, answer: dict):
+    since = len(host.asked)
+    host.user = answer_with(answer)
+    result = await outcome(host, tool)
+    members = ["message", "requestedSchema", "url"]
+    asked = [{name: question.get(name) for name in members} for question in host.asked[since:]]
+    return {"result": result, "asked": asked}
+
+
+async def accepted(host: Host):
+    return await ask(host, "greet", {"action": "accept", "content": FILLED})
+
+
+async def declined(host: Host):
+    return await ask(host, "greet", {"action": "decline"})
+
+
+async def page(host: Host):
+    return await ask(host, "sign_in", {"action": "accept"})
+
+
+async def sampling(host: Host):
+    return await outcome(host, "sample")
+
+
+async def cancellation(host: Host):
+    async def cancelled() -> int:
+        return json.loads((await outcome(host, "seen"))["content"][0]["text"])["cancelled"]
+
+    async def is_noticed() -> bool:
+        return await cancelled() > 0
+
+    with anyio.CancelScope() as scope:
+
+        async def progressed(*_) -> None:
+            scope.cancel()
+
+        await outcome(host, "sleep", {"seconds": 30}, progressed)
+    await host.eventually(is_noticed)
+    return {"isOver": scope.cancelled_caught, "cancelled": await cancelled()}
+
+
+async def resources(host: Host):
+    async def read(uri: str) -> dict:
+        return await answered(host.peer.read(uri))
+
+    return {
+        "list": await every(host, "resources"),
+        "templates": await every(host, "resource_templates"),
+        "text": await read(MOTD),
+        "binary": await read("peer://logo"),
+        "template": await read("peer://knots/hitch"),
+    }
+
+
+async def not_found(host: Host):
+    return await answered(host.peer.read("peer://nothing"))
+
+
+async def follow(host: Host) -> dict:
+    """Changes the resource and the list of tools."""
+    since = len(host.heard)
+    await outcome(host, "touch", {"uri": MOTD})
+    updated = await host.hears(UPDATED, 1, since)
+    await outcome(host, "learn", {"name": "splice"})
+    lists = await host.hears(LISTED, 1, since)
+    return {"updated": [str(it["uri"]) for it in updated], "list": len(lists) > 0}
+
+
+async def changes(host: Host):
+    if host.is_modern:
+        async with host.peer.method("listen")(tools_list_changed=True, resource_subscriptions=[MOTD]):
+            seen = await follow(host)
+    else:
+        await host.peer.method("subscribe_resource")(MOTD)
+        seen = await follow(host)
+        await host.peer.method("unsubscribe_resource")(MOTD)
+    before = len(host.heard)
+    await outcome(host, "touch", {"uri": MOTD})
+    after = [str(it["uri"]) for it in await host.hears(UPDATED, 0, before)]
+    return seen | {"after": after, "learned": any(tool["name"] == "splice" for tool in await named(host, "tools"))}
+
+
+async def prompts(host: Host):
+    async def get(name: str, arguments: dict | None = None) -> dict:
+        return await answered(host.peer.client.get_prompt(host.prefix + name, arguments))
+
+    return {
+        # Servers differ in when they forget a prompt that was learned.
+        "list": [prompt for prompt in await named(host, "prompts") if prompt["name"] != "splice"],
+        "plain": await get("illustrate"),
+        "arguments": await get("introduce", {"name": "Ada", "tone": "formally"}),
+        "unknown": await get("untie"),
+    }
+
+
+async def completion(host: Host):
+    prompt = PromptReference(type="ref/prompt", name=f"{host.prefix}introduce")
+    template = ResourceTemplateReference(type="ref/resource", uri="peer://knots/{name}")
+    complete = host.peer.complete
+    return {
+        "prompt": await complete(prompt, {"name": "name", "value": "A"}),
+        "template": await complete(template, {"name": "name", "value": "b"}),
+        "context": await complete(prompt, {"name": "tone", "value": ""}, {"name": "Ada"}),
+    }
+
+
+#: The features in order, and the methods that an SDK needs for them.
+FEATURES = [
+    (server, []),
+    (tools, []),
+    (structured, []),
+    (content, []),
+    (failure, []),
+    (wrong_arguments, []),
+    (unknown_tool, []),
+    (progress, []),
+    (accepted, []),
+    (declined, []),
+    (page, []),
+    (sampling, []),
+    (cancellation, []),
+    (resources, []),
+    (not_found, []),
+    (changes, ["listen", "subscribe_resource"]),
+    (prompts, []),
+    (completion, ["complete"]),
+]
