@@ -1,0 +1,17 @@
+//! A real gateway over HTTP, with real processes and servers behind it: how many processes there
+//! are, what becomes of them when clients disconnect and when a server or the gateway is killed, and
+//! what callers see of questions, faults and secrets.
+//!
+//! The gateway and most servers run the real command. Processes are found by a mark in their
+//! environment, which whatever they start inherits.
+
+#![cfg(target_os = "linux")]
+
+mod disconnects;
+mod faults;
+mod kills;
+mod nonces;
+mod proxy;
+mod secrets;
+mod sharing;
+mod support;
