@@ -6,6 +6,8 @@ use super::{BOLD, clean};
 
 /// The widest that a name may be before its text begins on the next line.
 const WIDEST_NAME: usize = 34;
+/// The narrowest that the texts may be.
+const NARROWEST_TEXT: usize = 20;
 /// The width where standard output is no terminal.
 const PLAIN_WIDTH: usize = 100;
 
@@ -33,7 +35,7 @@ impl Table {
         let mut out = format!("{BOLD}{}{BOLD:#}\n", clean(&self.heading));
         let names = self.rows.iter().map(|(name, _)| measure_text_width(name));
         let column = names.filter(|width| *width <= WIDEST_NAME).max().unwrap_or(0);
-        let column = column.min(width / 2);
+        let column = column.min(width / 2).min(width.saturating_sub(4 + NARROWEST_TEXT));
         for (name, text) in &self.rows {
             out.push_str(&row(name, text, column, width));
         }
@@ -46,7 +48,7 @@ fn row(name: &str, text: &str, column: usize, width: usize) -> String {
         return format!("  {name}\n");
     }
     let indent = " ".repeat(column + 4);
-    let lines = wrap(text, width.saturating_sub(indent.len()).max(20));
+    let lines = wrap(text, width.saturating_sub(indent.len()).max(NARROWEST_TEXT));
     let used = measure_text_width(name);
     let first = match column.checked_sub(used) {
         Some(gap) => format!("  {name}{}", " ".repeat(gap + 2)),
@@ -90,6 +92,14 @@ mod tests {
             shown,
             "tools\n  add       Adds two numbers, of any\n            size\n  subtract\n"
         );
+    }
+
+    #[test]
+    fn a_narrow_table_is_no_wider_than_asked() {
+        let mut table = Table::new("tools");
+        table.row("a_name_of_width_20__", "Gives a message back as it came");
+        let shown = anstream::adapter::strip_str(&table.render(40)).to_string();
+        assert!(shown.lines().all(|line| line.len() <= 40), "{shown}");
     }
 
     #[test]

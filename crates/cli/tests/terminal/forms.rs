@@ -1,0 +1,34 @@
+//! Questions of a server, answered at the terminal.
+
+use crate::screen::{Screen, WIDTHS, expect};
+
+#[test]
+fn a_form_is_answered_field_by_field() {
+    for width in WIDTHS {
+        let screen = Screen::open(width);
+        screen.run("bowline call book -- bowline demo --stdio");
+        screen.wait_for("Cancel");
+        screen.press("Enter");
+        answer(&screen, "Where to", "Oslo");
+        answer(&screen, "In how many days", "400");
+        screen.wait_for("more than 365");
+        answer(&screen, "In how many days", "14");
+        screen.wait_for("business");
+        expect(&format!("form_choice_{width}.txt"), &screen.shown());
+        screen.press("Down");
+        screen.press("Enter");
+        screen.wait_for("With a meal");
+        screen.press("Enter");
+        answer(&screen, "Where the ticket goes", "ada@example.com");
+        screen.wait_for("Change");
+        screen.press("Enter");
+        screen.wait_for("book it?");
+        expect(&format!("form_question_{width}.txt"), &screen.shown());
+    }
+}
+
+fn answer(screen: &Screen, field: &str, text: &str) {
+    screen.wait_for(field);
+    screen.type_text(text);
+    screen.press("Enter");
+}

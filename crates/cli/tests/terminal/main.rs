@@ -1,0 +1,12 @@
+//! Runs the real command in a real terminal: tmux shows what a user sees.
+//!
+//! Expected screens are beside the tests, in `expected`; `UPDATE=1 cargo test` rewrites them.
+
+#![cfg(target_os = "linux")]
+
+mod colours;
+mod forms;
+mod interrupts;
+mod progress;
+mod screen;
+mod widths;
