@@ -52,10 +52,15 @@ enum Source {
 /// What a server does at each reload.
 struct Listener {
     /// Looks at the new skills before they replace the old ones.
-    check: Box<dyn Fn(&Catalogue) -> Result<(), SkillError> + Send + Sync>,
+    check: Box<Check>,
     /// Is called afterwards, until it returns `false`.
-    reloaded: Box<dyn Fn(&Catalogue, &Catalogue) -> bool + Send + Sync>,
+    reloaded: Box<Reloaded>,
 }
+
+type Check = dyn Fn(&Catalogue) -> Result<(), SkillError> + Send + Sync;
+
+/// Gets the old and the new skills.
+type Reloaded = dyn Fn(&Catalogue, &Catalogue) -> bool + Send + Sync;
 
 impl Skills {
     /// Reads the skills in a folder.
