@@ -243,13 +243,15 @@ impl Error {
         }
     }
 
-    /// The HTTP status with which the server refused the call, unless it sent a JSON-RPC error.
+    /// The HTTP status with which the server refused the call, unless it sent a JSON-RPC error, or
+    /// with which it refused to begin.
     pub fn http_status(&self) -> Option<u16> {
-        match self.0.kind {
+        match &self.0.kind {
             Kind::Call(CallError::Failed { kind: FailureKind::Refused(status), .. }) => {
-                Some(status)
+                Some(*status)
             }
             Kind::Call(CallError::Failed { kind: FailureKind::Unauthorized, .. }) => Some(401),
+            Kind::Connect(ConnectError::Negotiation(error)) => error.http_status(),
             _ => None,
         }
     }

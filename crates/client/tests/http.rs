@@ -248,6 +248,21 @@ async fn an_invalid_address_or_header_is_reported_when_connecting() {
     assert!(text.to_string().contains("`a b`"), "{text}");
 }
 
+#[tokio::test]
+async fn the_status_of_a_refused_connection_is_a_number_with_and_without_a_json_rpc_error() {
+    let refusal = json!({ "error": { "code": -32001, "message": "who are you?" } });
+    for (status, body) in [(401, Value::Null), (401, refusal), (403, Value::Null)] {
+        for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+            let body = body.clone();
+            let server = Server::new(move |_, _| (status, body.clone()));
+            let builder = Client::builder("test", "1").revisions([revision]);
+            let error = builder.connect(server.transport()).await.unwrap_err();
+            assert!(error.is_connect());
+            assert_eq!(error.http_status(), Some(status), "{error}");
+        }
+    }
+}
+
 // spec: ERA-8, ERA-10, ERA-11, ERA-12
 #[tokio::test]
 async fn a_server_with_a_handshake_is_not_probed_again_until_it_is_replaced() {

@@ -42,6 +42,17 @@ pub struct SendFailure {
     pub reason: String,
 }
 
+impl SendFailure {
+    /// The HTTP status with which the server refused the message, if it did.
+    pub fn http_status(&self) -> Option<u16> {
+        match self.kind {
+            FailureKind::Refused(status) => Some(status),
+            FailureKind::Unauthorized => Some(401),
+            FailureKind::NotSent | FailureKind::SessionLost | FailureKind::Lost => None,
+        }
+    }
+}
+
 /// What happened to a message that failed. It answers one question: may the message be sent again
 /// without running a call twice?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -136,7 +136,7 @@ async fn other_refusals_are_no_reason_to_look_for_one() {
 
 fn unreachable(link: Result<Link, ConnectError>) -> String {
     match link.unwrap_err() {
-        ConnectError::Negotiation(NegotiationError::Unreachable(reason)) => reason,
+        ConnectError::Negotiation(NegotiationError::Unreachable { reason, .. }) => reason,
         other => panic!("{other:?}"),
     }
 }

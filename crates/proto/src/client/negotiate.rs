@@ -120,12 +120,12 @@ pub(super) fn after_failed_probe(
         (_, FailureKind::Unauthorized) => {
             NegotiationStep::Failed(NegotiationError::Unauthorized(failure.reason.clone()))
         }
+        (Some(error), FailureKind::Refused(401)) => {
+            NegotiationStep::Failed(NegotiationError::refused(error.clone(), failure))
+        }
         (Some(error), _) => match after_probe(config, asked, Err(error)) {
             NegotiationStep::Failed(NegotiationError::Refused { error, .. }) => {
-                NegotiationStep::Failed(NegotiationError::Refused {
-                    error,
-                    how: Some(failure.reason.clone()),
-                })
+                NegotiationStep::Failed(NegotiationError::refused(error, failure))
             }
             NegotiationStep::Failed(NegotiationError::Legacy(_)) => {
                 handshake_step(config, &format!("it refused the probe: {}", failure.reason))
@@ -137,7 +137,7 @@ pub(super) fn after_failed_probe(
         {
             handshake_step(config, &format!("it refused the probe: {}", failure.reason))
         }
-        _ => NegotiationStep::Failed(NegotiationError::Unreachable(failure.reason.clone())),
+        _ => NegotiationStep::Failed(NegotiationError::unreachable(failure)),
     }
 }
 
@@ -226,7 +226,11 @@ fn common(config: &ClientConfig, theirs: &[String]) -> Option<Revision> {
 
 /// The step after an error that no other attempt can avoid.
 fn refusal(error: &ErrorObject) -> NegotiationStep {
-    NegotiationStep::Failed(NegotiationError::Refused { error: error.clone(), how: None })
+    NegotiationStep::Failed(NegotiationError::Refused {
+        error: error.clone(),
+        how: None,
+        status: None,
+    })
 }
 
 /// The step to a handshake, or the failure if this client speaks no revision that has one.
@@ -252,19 +256,48 @@ pub enum NegotiationError {
         error: ErrorObject,
         /// The place and the HTTP status, if there is one, and what to do.
         how: Option<String>,
+        /// The HTTP status, if there is one.
+        status: Option<u16>,
     },
     /// The server's answer breaks the protocol.
     Invalid(String),
     /// The server did not answer in time.
     TimedOut,
     /// The server could not be reached, or refused for reasons outside the protocol.
-    Unreachable(String),
+    Unreachable {
+        /// What failed, where and how.
+        reason: String,
+        /// The HTTP status of the refusal, if there was one.
+        status: Option<u16>,
+    },
     /// The server demands a credential that the client could not obtain.
     Unauthorized(String),
     /// The server writes lines that are not messages.
     Noise(String),
     /// The server fell silent, and did not answer a ping.
     Silent(Duration),
+}
+
+impl NegotiationError {
+    /// The first message failed on its way.
+    pub(super) fn unreachable(failure: &SendFailure) -> Self {
+        Self::Unreachable { reason: failure.reason.clone(), status: failure.http_status() }
+    }
+
+    /// The first message was refused with an error of the server.
+    pub(super) fn refused(error: ErrorObject, failure: &SendFailure) -> Self {
+        let (how, status) = (Some(failure.reason.clone()), failure.http_status());
+        Self::Refused { error, how, status }
+    }
+
+    /// The HTTP status with which the server refused to begin.
+    pub fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Unreachable { status, .. } | Self::Refused { status, .. } => *status,
+            Self::Unauthorized(_) => Some(401),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for NegotiationError {
@@ -279,14 +312,14 @@ impl fmt::Display for NegotiationError {
                     "the server seems to need a handshake ({why}), which this client does not speak"
                 )
             }
-            Self::Refused { error, how: None } => {
+            Self::Refused { error, how: None, .. } => {
                 write!(f, "the server refused to begin: {error}")
             }
             Self::Refused { how: Some(how), .. } => {
                 write!(f, "the server refused to begin: {how}")
             }
             Self::Invalid(reason) => write!(f, "the server's first answer is invalid: {reason}"),
-            Self::Unreachable(reason) | Self::Unauthorized(reason) => f.write_str(reason),
+            Self::Unreachable { reason, .. } | Self::Unauthorized(reason) => f.write_str(reason),
             Self::TimedOut => f.write_str("the server did not answer the handshake in time"),
             Self::Silent(after) => {
                 write!(f, "the server is silent, and gave no sign of life within {after:?}")

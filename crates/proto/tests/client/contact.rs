@@ -165,8 +165,11 @@ fn a_probe_that_is_refused_for_other_reasons_than_the_protocol_leads_to_no_hands
         let mut client = Client::new(config());
         let id = client.said().pop().unwrap()["id"].as_i64().unwrap();
         client.fail(id, FailureKind::Refused(status));
-        let is_unreachable =
-            matches!(client.events()[..], [ClientEvent::Failed(NegotiationError::Unreachable(_))]);
+        let events = client.events();
+        let is_unreachable = matches!(
+            &events[..],
+            [ClientEvent::Failed(error)] if error.http_status() == Some(status)
+        );
         let shakes = client.methods() == ["initialize"];
         assert_eq!((shakes, is_unreachable), (is_old, !is_old), "{status}");
     }
@@ -200,7 +203,7 @@ fn a_refusal_with_an_error_that_only_modern_servers_know_names_error_and_status(
     let kind = FailureKind::Refused(400);
     let failure = SendFailure { id, kind, error: Some(error.clone()), reason: reason.clone() };
     client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
-    let expected = NegotiationError::Refused { error, how: Some(reason) };
+    let expected = NegotiationError::Refused { error, how: Some(reason), status: Some(400) };
     client.has_failed(&expected);
 }
 

@@ -29,13 +29,12 @@ impl ClientConnection {
                 self.step(negotiate::after_failed_probe(&self.config, asked, &failure), now);
             }
             Purpose::Handshake => {
-                let SendFailure { error, reason, kind, .. } = failure;
-                let error = match error {
-                    _ if kind == FailureKind::Unauthorized => {
-                        NegotiationError::Unauthorized(reason)
+                let error = match &failure.error {
+                    _ if failure.kind == FailureKind::Unauthorized => {
+                        NegotiationError::Unauthorized(failure.reason)
                     }
-                    Some(error) => NegotiationError::Refused { error, how: Some(reason) },
-                    None => NegotiationError::Unreachable(reason),
+                    Some(error) => NegotiationError::refused(error.clone(), &failure),
+                    None => NegotiationError::unreachable(&failure),
                 };
                 self.step(NegotiationStep::Failed(error), now);
             }
