@@ -30,6 +30,7 @@
 #[cfg(feature = "auth-client")]
 #[doc(inline)]
 pub use {
+    bowline_auth::client::drive::{LoginDemand, LoginStatus},
     bowline_auth::client::open::BrowserUrl,
     bowline_auth::client::plan::{
         Browser, Enterprise, IdentityProvider, Issuer, Machine, Workload,
@@ -38,11 +39,12 @@ pub use {
         FileStore, MemoryStore, Store, StoreKey, StoreLock, StoredRecord,
     },
     bowline_auth::jose::sign::SigningKey,
+    bowline_client::ServerLogin,
 };
 #[doc(inline)]
 pub use {
-    bowline_auth::error::Error, bowline_auth::jose::jws::Algorithm, bowline_auth::secret::Secret,
-    bowline_auth::url::Url,
+    bowline_auth::error::Error, bowline_auth::jose::jws::Algorithm, bowline_auth::scope::Scopes,
+    bowline_auth::secret::Secret, bowline_auth::url::Url,
 };
 #[cfg(feature = "auth-server")]
 #[doc(inline)]

@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::{
-    bench, call, check, complete, completions, connect, demo, gateway, inspect, list, man, prompt,
-    read, serve, watch,
+    bench, call, check, complete, completions, connect, demo, gateway, inspect, list, login,
+    logout, man, prompt, read, serve, status, watch,
 };
 use crate::exit::{Exit, Failure};
 use crate::print;
@@ -35,6 +35,7 @@ Examples:
   bowline connect https://mcp.example.com/mcp      the server, over stdio, for a host
   bowline serve -- npx -y some-server              the other way: a command, over HTTP
   bowline gateway bowline.json                     many servers behind one endpoint
+  bowline login https://mcp.example.com/mcp        once, for all of the above
 ";
 
 /// The commands, in the order of `--help`.
@@ -53,6 +54,9 @@ enum Command {
     Connect(connect::Args),
     Serve(serve::Args),
     Gateway(gateway::Args),
+    Login(login::Args),
+    Logout(logout::Args),
+    Status(status::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -73,6 +77,9 @@ impl Command {
             Self::Connect(args) => args.run().await,
             Self::Serve(args) => args.run().await,
             Self::Gateway(args) => args.run().await,
+            Self::Login(args) => args.run().await,
+            Self::Logout(args) => args.run().await,
+            Self::Status(args) => args.run().await,
             Self::Completions(args) => Ok(args.run(Cli::command())),
             Self::Man(args) => args.run(Cli::command()),
         }

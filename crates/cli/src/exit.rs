@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use bowline::client::Error;
 use bowline::types::text::with_causes;
 
-use crate::print;
+use crate::{logins, print};
 
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,10 +105,7 @@ impl From<Error> for Failure {
 fn code(error: &Error) -> Exit {
     match error {
         _ if error.is_unauthorized() || error.http_status() == Some(401) => Exit::Unauthorized,
-        // The refusal of the very first request carries its status in its text only.
-        _ if error.is_connect() && error.to_string().contains(": 401 Unauthorized") => {
-            Exit::Unauthorized
-        }
+        _ if error.http_status() == Some(403) && logins::lacks_scopes() => Exit::Unauthorized,
         _ if error.is_timeout() => Exit::Timeout,
         _ if error.is_refused() || error.is_tool_failure() || error.is_cancelled() => Exit::Refused,
         _ if error.is_invalid_answer() => Exit::Violation,
@@ -121,11 +118,15 @@ fn code(error: &Error) -> Exit {
     }
 }
 
-fn hint(error: &Error) -> Option<&'static str> {
-    match code(error) {
-        Exit::Timeout => Some("`--timeout SECONDS` waits longer"),
-        Exit::Unauthorized => Some("`-H 'Authorization: Bearer TOKEN'` sends a token"),
-        Exit::Unreachable if error.is_closed() => Some("`--verbose` shows what the server writes"),
-        _ => None,
-    }
+fn hint(error: &Error) -> Option<String> {
+    let hint = match code(error) {
+        Exit::Timeout => "`--timeout SECONDS` waits longer",
+        Exit::Unauthorized => {
+            let token = "the server refuses the credential that it was sent";
+            return Some(logins::advice().unwrap_or_else(|| token.to_owned()));
+        }
+        Exit::Unreachable if error.is_closed() => "`--verbose` shows what the server writes",
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }

@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use self::lint::{Finding, Lists};
 use crate::exit::{Exit, Failure};
+use crate::logins;
 use crate::target::{Place, Target, client};
 
 /// A server, as far as the inspection came.
@@ -112,6 +113,9 @@ impl Inspection {
         if is_http {
             let (state, note) = match has_token {
                 true => (Authorization::Accepted, "the credential was accepted"),
+                false if logins::is_used_for(&self.label).await => {
+                    (Authorization::Accepted, "the login was accepted")
+                }
                 false => (Authorization::NotNeeded, "not needed"),
             };
             self.authorization = state;

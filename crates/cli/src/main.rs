@@ -6,6 +6,7 @@
 //! * `commands`: one file for each command, with its arguments and what it does.
 //! * `target`: which server a command is for, and how to connect to it.
 //! * `request`: options and connection of the commands that send requests to one server.
+//! * `logins`: logins that all commands share.
 //! * `discover`: servers that configuration files name; `consent`: to those of a project.
 //! * `tools`: the tool of a call; `schema`: its parameters; `arguments`: values for them, from the
 //!   command line.
@@ -29,6 +30,7 @@ mod discover;
 mod exit;
 mod inspect;
 mod interrupt;
+mod logins;
 mod print;
 mod questions;
 mod request;

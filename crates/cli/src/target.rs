@@ -15,6 +15,7 @@ use bowline_gateway::config::{CommandLaunch, ConfigVariables, Launch};
 use crate::consent::{self, Agreed, Request};
 use crate::discover::{Discovery, Folders, Found, Origin, discover};
 use crate::exit::{Exit, Failure};
+use crate::logins::{self, Credential};
 use crate::{print, suggest, terminal};
 
 /// The options of every command that connects to a server.
@@ -196,13 +197,31 @@ impl Target {
         Ok(())
     }
 
-    /// Connects with this configuration; [`client`] makes one.
+    /// Connects with this configuration; [`client`] makes one. A stored login is used, and no page is
+    /// opened.
     ///
     /// # Errors
     ///
     /// If the user does not consent, or the server cannot be started or reached, or demands
     /// authorization.
-    pub(crate) async fn connect(mut self, builder: ClientBuilder) -> Result<Client, Failure> {
+    pub(crate) async fn connect(self, builder: ClientBuilder) -> Result<Client, Failure> {
+        let credential = match &self.place {
+            Place::Url(url) => logins::stored(&self.label, url, &self.headers)?,
+            Place::Command(_) => None,
+        };
+        self.connect_with(builder, credential).await
+    }
+
+    /// Connects with this credential.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    pub(crate) async fn connect_with(
+        mut self,
+        builder: ClientBuilder,
+        credential: Option<Credential>,
+    ) -> Result<Client, Failure> {
         self.agree()?;
         let mut builder = builder.label(&self.label);
         if !self.revisions.is_empty() {
@@ -215,7 +234,15 @@ impl Target {
                 let with = |builder: ClientBuilder<_>, (name, value): &(String, String)| {
                     builder.header(name, value)
                 };
-                Box::pin(self.headers.iter().fold(builder.http(url), with).connect()).await
+                let http = self.headers.iter().fold(builder.http(url), with);
+                let http = match credential {
+                    None => http,
+                    Some(Credential::Login(login)) => http.auth(login),
+                    Some(Credential::Token(token)) => {
+                        http.header("Authorization", &logins::bearer(&token))
+                    }
+                };
+                Box::pin(http.connect()).await
             }
         };
         Ok(client?)

@@ -3,6 +3,8 @@
 mod auth;
 #[cfg(feature = "auth")]
 mod login;
+#[cfg(feature = "auth")]
+mod server_login;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,6 +14,8 @@ use bowline_transport::connect::Link;
 use http::header::{HeaderName, HeaderValue};
 
 pub use self::auth::{ClientAuthorization, ProtectedServer};
+#[cfg(feature = "auth")]
+pub use self::server_login::ServerLogin;
 use crate::builder::ClientBuilder;
 use crate::client::Client;
 use crate::connect::{Connect, Connector};

@@ -195,6 +195,8 @@ pub use crate::consent::{Consent, ToolCall};
 pub use crate::error::{Error, Result};
 pub use crate::extension::ClientExtension;
 pub use crate::group::{FromMember, Group, InvalidMember, Listing};
+#[cfg(feature = "auth")]
+pub use crate::http::ServerLogin;
 #[cfg(feature = "http")]
 pub use crate::http::{ClientAuthorization, HttpServer, ProtectedServer};
 pub use crate::list::List;

@@ -37,7 +37,7 @@ mod supervise;
 mod tasks;
 
 pub use self::bridge::bridge;
-pub use self::dial::{Dial, DialError, builder as client_builder};
+pub use self::dial::{Dial, DialError, Logins, ServerCredential, builder as client_builder};
 pub use self::lanes::Lanes;
 pub use self::limits::GatewayLimits;
 pub use self::memory::AskingServers;

@@ -6,6 +6,7 @@
 mod flight;
 mod login;
 mod renew;
+mod status;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,6 +18,7 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 
 use self::flight::Passenger;
+pub use self::status::{LoginDemand, LoginStatus};
 use super::dpop::{self, Prover};
 use super::logins::LoginHistory;
 use super::moment::Moment;
@@ -60,6 +62,8 @@ struct Shared {
     document: Mutex<Option<String>>,
     /// The scopes that the last step-up of each operation asked for.
     step_ups: Mutex<HashMap<String, Scopes>>,
+    /// What the MCP server demanded last and did not get.
+    demand: Mutex<Option<LoginDemand>>,
     /// Of all clients with the same plan.
     logins: Arc<LoginHistory>,
 }
@@ -126,7 +130,7 @@ impl Authorizer {
         let visitor: Option<Arc<dyn Visitor>> = match &plan.grant {
             Grant::Code(code) => match &code.way {
                 Way::Paste(paster) => Some(Arc::new(PasteVisitor(paster.clone()))),
-                Way::Loopback(_) => None,
+                Way::Loopback(_) | Way::Never(_) => None,
             },
             _ => None,
         };
@@ -143,6 +147,7 @@ impl Authorizer {
             nonce: Mutex::default(),
             document: Mutex::default(),
             step_ups: Mutex::default(),
+            demand: Mutex::default(),
             logins,
         }))
     }
@@ -152,7 +157,7 @@ impl Authorizer {
         match &plan.grant {
             Grant::Code(code) => match &code.way {
                 Way::Loopback(opener) => Some(PageOpener(opener.clone())),
-                Way::Paste(_) => None,
+                Way::Paste(_) | Way::Never(_) => None,
             },
             _ => None,
         }
@@ -232,6 +237,7 @@ impl Authorizer {
         if let Some(document) = challenge.as_ref().and_then(|it| it.value("resource_metadata")) {
             *lock(&self.0.document) = Some(document.to_owned());
         }
+        let demand = LoginDemand::of(status, challenge.as_ref());
         let error = challenge.as_ref().and_then(|it| it.value("error")).unwrap_or_default();
         let decided = match status {
             StatusCode::UNAUTHORIZED
@@ -248,6 +254,7 @@ impl Authorizer {
             }
             _ => Ok(false),
         };
+        *lock(&self.0.demand) = if matches!(decided, Ok(true)) { None } else { demand };
         match decided {
             Ok(true) => AuthVerdict::Retry,
             Ok(false) => AuthVerdict::Stands(None),
@@ -282,6 +289,9 @@ impl Authorizer {
         if policy == LoginPolicy::Forbidden {
             return Ok(false);
         }
+        if let Some(advice) = self.0.plan.stored_only() {
+            return Err(no_login(granted.is_some(), advice));
+        }
         self.0.logins.check(&self.0.mcp)?;
         if attempts.has_logged_in {
             return Ok(false);
@@ -307,13 +317,20 @@ impl Authorizer {
             return Err(insufficient(&challenged));
         }
         attempts.has_stepped_up = true;
+        let stored_only = self.0.plan.stored_only();
         for _ in 0..MOST_JOINED {
-            let Some(held) = self.held().await? else { return Ok(false) };
+            // Another program may have logged in with more scopes.
+            let held =
+                if stored_only.is_some() { self.0.reload().await? } else { self.held().await? };
+            let Some(held) = held else { return Ok(false) };
             let Some(tokens) = held.tokens() else { return Ok(false) };
             if challenged.is_within(&tokens.scopes) {
                 // A new token may have come since the message was sent.
                 let is_new = attempts.sent != Some(held.version);
                 return if is_new { Ok(true) } else { Err(insufficient(&challenged)) };
+            }
+            if let Some(advice) = stored_only {
+                return Err(lacking(&challenged, advice));
             }
             if !self.0.may_step_up(operation, &tokens.scopes.union(&challenged)) {
                 return Err(insufficient(&challenged));
@@ -447,6 +464,28 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &Secret<String>) -> 
     value.set_sensitive(true);
     headers.insert(name, value);
     Ok(())
+}
+
+/// Why a plan that never logs in gives up.
+fn no_login(has_tokens: bool, advice: &str) -> Error {
+    let text = match has_tokens {
+        true => "the server refuses the token of the stored login, and it could not be renewed",
+        false => "no login is stored for this server",
+    };
+    Error::new(Kind::Login, advised(text, advice))
+}
+
+/// Why a plan that never logs in cannot step up.
+fn lacking(challenged: &Scopes, advice: &str) -> Error {
+    let text = format!("the stored login does not have the scopes `{challenged}`");
+    Error::new(Kind::Login, advised(&text, advice))
+}
+
+fn advised(text: &str, advice: &str) -> String {
+    match advice.is_empty() {
+        true => text.to_owned(),
+        false => format!("{text}; {advice}"),
+    }
 }
 
 fn insufficient(challenged: &Scopes) -> Error {

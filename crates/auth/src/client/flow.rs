@@ -236,9 +236,8 @@ impl Flow {
                 Target::origin(&self.goal.mcp)
             }
             Step::Absent => {
-                return Err(refused(
-                    "the MCP server does not say which authorization server it has",
-                ));
+                let reason = "the MCP server does not say which authorization server it has";
+                return Err(Error::new(Kind::Metadata, format!("the login is refused: {reason}")));
             }
         };
         let (resource, issuers) = (target.resource.clone(), self.acceptable(&target)?);
@@ -312,8 +311,8 @@ impl Flow {
         self.grant(Box::new(found), moment)
     }
 
-    /// The scopes to ask for: those that were granted and those that the challenge names; at the first
-    /// login without such a challenge, those of the resource.
+    /// The scopes to ask for: those that were granted, those that the challenge names, and those of
+    /// the plan; at the first login without such a challenge, those of the resource.
     fn scopes(&self, target: &Target, server: &AuthServer) -> Scopes {
         let granted = &self.goal.granted;
         let challenged = self.goal.challenge.as_ref().and_then(|it| it.value("scope"));
@@ -324,6 +323,7 @@ impl Flow {
             true => target.scopes.iter().filter(|scope| *scope != OFFLINE).collect::<Vec<_>>(),
             false => challenged.iter().collect(),
         };
+        scopes.extend(self.plan.scopes.iter());
         let is_user = matches!(self.plan.grant, Grant::Code(_));
         if is_user && is_offline && !(scopes.is_empty() && granted.is_empty()) {
             scopes.push(OFFLINE);

@@ -21,6 +21,7 @@ use super::logins::LoginHistory;
 use super::open::BrowserUrl;
 use super::store::{MemoryStore, Store, StoreKey};
 use crate::error::Error;
+use crate::scope::Scopes;
 use crate::secret::Secret;
 
 /// The authorization server that knows a client: one issuer, or the first that is seen.
@@ -71,11 +72,25 @@ pub struct Plan {
     /// The account, in the keys of records.
     pub(crate) account: String,
     pub(crate) grant: Grant,
+    /// Scopes to ask for at every login, beside those that the server names.
+    pub(crate) scopes: Scopes,
     pub(crate) dpop: DpopUse,
     pub(crate) store: SharedStore,
 }
 
 impl Plan {
+    /// What a user can do to log in, if the plan uses and renews stored tokens and leaves logins to
+    /// another program.
+    pub(crate) fn stored_only(&self) -> Option<&str> {
+        match &self.grant {
+            Grant::Code(code) => match &code.way {
+                Way::Never(advice) => Some(advice),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The extension of the protocol that a client with this plan declares in its capabilities.
     pub fn extension(&self) -> Option<&'static str> {
         match self.grant {
@@ -159,6 +174,8 @@ pub(crate) enum Way {
     Loopback(Opener),
     /// The user opens the page anywhere, and pastes the address of the last page.
     Paste(Paster),
+    /// The user is never sent to a page: another program logs in. Says how, or is empty.
+    Never(String),
 }
 
 /// Opens a page.
@@ -173,6 +190,7 @@ impl fmt::Debug for Way {
         f.write_str(match self {
             Self::Loopback(_) => "Loopback",
             Self::Paste(_) => "Paste",
+            Self::Never(_) => "Never",
         })
     }
 }

@@ -7,6 +7,7 @@ use bowline_check::report;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
+use crate::logins;
 use crate::print::{self, json};
 use crate::target::{Place, Target, TargetArgs};
 
@@ -67,6 +68,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let mut target = self.server.take(&mut self.words)?;
         target.agree()?;
+        logins::add_header(&mut target).await?;
         let options = self.options(&target);
         let label = target.label.clone();
         let server = checked(target);

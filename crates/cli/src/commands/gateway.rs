@@ -2,13 +2,17 @@
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
-use bowline_gateway::{AskingServers, FileStamp, Gateway, GatewayOptions, Reloaded, bridge};
+use bowline_gateway::{
+    AskingServers, FileStamp, Gateway, GatewayOptions, Logins, Reloaded, bridge,
+};
 
 use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
+use crate::logins::GatewayLogins;
 use crate::print;
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 
@@ -57,7 +61,9 @@ impl Args {
         let seen = FileStamp::of(&path);
         let file = load(&path).map_err(|error| unusable(&error))?;
         let variables = ConfigVariables::of_process().with_workspace(folder(&path));
-        let mut options = GatewayOptions::new(variables);
+        let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
+        let mut options =
+            GatewayOptions::new(variables).dialled_by(move |_, launch| launch.with_logins(&logins));
         if let Some(path) = asking_file() {
             let (memory, warning) = AskingServers::read(path);
             if let Some(warning) = warning {

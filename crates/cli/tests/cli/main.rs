@@ -10,6 +10,7 @@ mod config;
 mod demo;
 mod inspect;
 mod list;
+mod login;
 mod questions;
 mod read;
 mod shell;
@@ -39,6 +40,7 @@ fn bowline() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bowline"));
     let nowhere = Path::new(env!("CARGO_TARGET_TMPDIR"));
     command.env("HOME", nowhere).env("XDG_CONFIG_HOME", nowhere.join("config"));
+    command.env("XDG_DATA_HOME", nowhere.join("data"));
     command.current_dir(nowhere).stdin(Stdio::null());
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command

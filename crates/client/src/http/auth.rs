@@ -50,6 +50,19 @@ impl ClientAuthorization for Arc<dyn Authorize> {
     }
 }
 
+impl ClientAuthorization for Arc<dyn ClientAuthorization> {
+    fn authorize(
+        &self,
+        server: &ProtectedServer<'_>,
+    ) -> std::result::Result<Arc<dyn Authorize>, String> {
+        (**self).authorize(server)
+    }
+
+    fn extension(&self) -> Option<&'static str> {
+        (**self).extension()
+    }
+}
+
 impl ClientBuilder<HttpServer> {
     /// Authorizes every request, and obtains a credential when the server demands one, which may ask
     /// the user to log in. The time for that does not count against time-outs.

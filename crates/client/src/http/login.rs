@@ -74,7 +74,7 @@ macro_rules! authorization {
 authorization!(Browser Machine Workload Enterprise);
 
 /// Follows a plan for one MCP server.
-fn authorizer(
+pub(super) fn authorizer(
     plan: Plan,
     server: &ProtectedServer<'_>,
 ) -> std::result::Result<Authorizer, AuthError> {
@@ -96,7 +96,7 @@ fn authorizer(
 }
 
 /// Authorizes the requests to one MCP server with the tokens of a login.
-struct Login(Authorizer);
+pub(super) struct Login(pub(super) Authorizer);
 
 impl Authorize for Login {
     fn message(&self, operation: MessageOperation) -> Box<dyn AuthorizeMessage> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bowline_proto::sync::lock;
 use tokio::time::Instant;
 
 use super::flight::{FlightKey, FlightKind, Passenger, fly};
@@ -30,9 +31,34 @@ impl Authorizer {
         challenge: Option<Challenge>,
         granted: Scopes,
     ) -> Result<Passenger, Error> {
+        self.log_in_at(challenge, granted, self.0.offers_origin).await
+    }
+
+    /// Logs in without waiting for a refusal of the MCP server. Asks for the scopes that a login has
+    /// already, and for those of the plan.
+    ///
+    /// # Errors
+    ///
+    /// If the login fails, or the MCP server does not name its authorization server.
+    pub async fn log_in_now(&self) -> Result<(), Error> {
+        let held = self.0.reload().await?;
+        let granted = held.as_ref().and_then(|it| it.tokens()).map(|it| it.scopes.clone());
+        let document = lock(&self.0.document).clone();
+        let challenge = document.map(|it| Challenge::new("Bearer").with("resource_metadata", &it));
+        // A server that demands nothing and names no authorization server is not taken for its own.
+        let offers_origin = self.0.offers_origin && granted.is_some();
+        self.log_in_at(challenge, granted.unwrap_or_default(), offers_origin).await.map(drop)
+    }
+
+    async fn log_in_at(
+        &self,
+        challenge: Option<Challenge>,
+        granted: Scopes,
+        offers_origin: bool,
+    ) -> Result<Passenger, Error> {
         let shared = self.0.clone();
         fly(self.0.flight_key(FlightKind::Login), || async move {
-            let goal = shared.goal(challenge, granted).await?;
+            let goal = Goal { offers_origin, ..shared.goal(challenge, granted).await? };
             Login { shared: &shared, visit: None, deadline: Instant::now() }.run(goal).await
         })
         .await

@@ -4,6 +4,7 @@ mod as_swap;
 mod network;
 mod no_secret_in_output;
 mod refresh_herd;
+mod stored_only;
 mod trouble;
 mod vain_login;
 

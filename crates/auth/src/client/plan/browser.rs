@@ -9,6 +9,7 @@ use super::{CodeGrant, Credential, DpopUse, Grant, Issuer, Plan, Preregistered, 
 use crate::client::open::{BrowserUrl, open_in_browser};
 use crate::client::store::Store;
 use crate::error::{Error, Kind};
+use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::url::Url;
 
@@ -30,6 +31,7 @@ pub(crate) const REDIRECT_PATH: &str = "/callback";
 pub struct Browser {
     code: CodeGrant,
     account: String,
+    scopes: Scopes,
     dpop: DpopUse,
     store: SharedStore,
 }
@@ -46,8 +48,8 @@ impl Browser {
             way: Way::Loopback(Arc::new(|page| Box::pin(async move { open_and_print(&page) }))),
             port: None,
         };
-        let store = SharedStore::default();
-        Self { code, account: String::new(), dpop: DpopUse::WhenAsked, store }
+        let (account, scopes, store) = Default::default();
+        Self { code, account, scopes, dpop: DpopUse::WhenAsked, store }
     }
 
     /// Uses a client id that an authorization server knows already. At another authorization server
@@ -168,6 +170,22 @@ impl Browser {
         self
     }
 
+    /// Uses stored tokens and renews them, and never begins a login: another program with the same
+    /// name and [`store`](Self::store) does that. A call that needs a login fails; its error ends with
+    /// the advice, if that is not empty.
+    #[must_use]
+    pub fn stored_only(mut self, advice: impl Into<String>) -> Self {
+        self.code.way = Way::Never(advice.into());
+        self
+    }
+
+    /// Asks for these scopes at every login, beside those that the server names.
+    #[must_use]
+    pub fn scopes(mut self, scopes: Scopes) -> Self {
+        self.scopes = scopes;
+        self
+    }
+
     /// Insists on tokens that are bound to a key (DPoP). Without it, they are bound if the MCP server
     /// asks for it.
     #[must_use]
@@ -193,6 +211,7 @@ impl From<Browser> for Plan {
             client: format!("browser {:?} {id:?}", browser.code.name),
             account: browser.account,
             grant: Grant::Code(Box::new(browser.code)),
+            scopes: browser.scopes,
             dpop: browser.dpop,
             store: browser.store,
         }

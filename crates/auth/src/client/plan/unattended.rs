@@ -10,6 +10,7 @@ use super::{
 use crate::client::store::Store;
 use crate::error::Error;
 use crate::jose::sign::SigningKey;
+use crate::scope::Scopes;
 use crate::secret::Secret;
 use crate::url::Url;
 
@@ -41,21 +42,22 @@ pub struct Enterprise {
 #[derive(Clone, Debug)]
 struct Options {
     account: String,
+    scopes: Scopes,
     dpop: DpopUse,
     store: SharedStore,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let (account, store) = (String::new(), SharedStore::default());
-        Self { account, dpop: DpopUse::WhenAsked, store }
+        let (account, scopes, store) = Default::default();
+        Self { account, scopes, dpop: DpopUse::WhenAsked, store }
     }
 }
 
 impl Options {
     fn plan(self, client: &str, grant: Grant) -> Plan {
-        let Self { account, dpop, store } = self;
-        Plan { client: client.to_owned(), account, grant, dpop, store }
+        let Self { account, scopes, dpop, store } = self;
+        Plan { client: client.to_owned(), account, grant, scopes, dpop, store }
     }
 }
 
@@ -73,6 +75,13 @@ macro_rules! options {
             #[must_use]
             pub fn account(mut self, account: impl Into<String>) -> Self {
                 self.options.account = account.into();
+                self
+            }
+
+            /// Asks for these scopes at every login, beside those that the server names.
+            #[must_use]
+            pub fn scopes(mut self, scopes: Scopes) -> Self {
+                self.options.scopes = scopes;
                 self
             }
 

@@ -1,0 +1,181 @@
+//! `bowline status`: all stored logins.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bowline::auth::LoginStatus;
+use bowline::types::text::counted;
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure};
+use crate::logins::known::{self, KnownServer, Way};
+use crate::logins::{self, Credential, Permission, quoted};
+use crate::print::{self, json, table};
+
+/// Shows all stored logins: where, with which scopes, and how long they last
+///
+/// Asks no server anything, and shows no token.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Prints the logins as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bowline status
+  bowline status --json | jq '.logins[].expiresAt'
+";
+
+#[derive(Serialize)]
+struct AllLogins {
+    logins: Vec<LoginReport>,
+}
+
+/// A login for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LoginReport {
+    server: String,
+    by: &'static str,
+    /// `ready`, `expired` or `ended`.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issuer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_id: Option<String>,
+    scopes: Vec<String>,
+    /// In seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<u64>,
+    can_renew: bool,
+}
+
+impl LoginReport {
+    /// Without a status, the login has ended, or a file has the token.
+    pub(crate) fn new(server: &KnownServer, status: Option<&LoginStatus>) -> Self {
+        let is_file = matches!(server.way, Way::TokenFile { .. });
+        let state = match status {
+            None if is_file => "ready",
+            None => "ended",
+            Some(status) if is_over(status) && !status.can_renew => "expired",
+            Some(_) => "ready",
+        };
+        let expires = status.and_then(|it| it.expires?.duration_since(UNIX_EPOCH).ok());
+        Self {
+            server: server.url.clone(),
+            by: server.way_name(),
+            state,
+            issuer: status.map(|it| it.issuer.clone()),
+            client_id: status.and_then(|it| it.client_id.clone()),
+            scopes: status
+                .map(|it| it.scopes.iter().map(str::to_owned).collect())
+                .unwrap_or_default(),
+            expires_at: expires.map(|it| it.as_secs()),
+            can_renew: is_file || status.is_some_and(|it| it.can_renew),
+        }
+    }
+}
+
+impl Args {
+    pub(crate) async fn run(self) -> Result<Exit, Failure> {
+        let mut logins = Vec::new();
+        for server in known::all()? {
+            let status = status_of(&server).await?;
+            logins.push((server, status));
+        }
+        if self.json {
+            let logins = logins.iter().map(|(it, status)| LoginReport::new(it, status.as_ref()));
+            json::print(&AllLogins { logins: logins.collect() });
+        } else if logins.is_empty() {
+            print::note("there are no logins; `bowline login URL` makes one");
+        } else {
+            let shown: Vec<String> =
+                logins.iter().map(|(it, status)| shown(it, status.as_ref())).collect();
+            print::text(&shown.join("\n"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+async fn status_of(server: &KnownServer) -> Result<Option<LoginStatus>, Failure> {
+    match logins::credential(server, Permission::StoredOnly(String::new())) {
+        Ok(Credential::Login(login)) => logins::status(&login).await,
+        // The file of a secret is gone, so no token can be obtained.
+        Ok(Credential::Token(_)) | Err(_) => Ok(None),
+    }
+}
+
+fn shown(server: &KnownServer, status: Option<&LoginStatus>) -> String {
+    let mut table = table::Table::new(&server.url);
+    match (status, &server.way) {
+        (None, Way::TokenFile { path }) => {
+            table.row("token", &format!("in {}, kept by another program", path.display()));
+        }
+        (None, _) => {
+            let again = format!("ended: `bowline login {}` begins a new one", quoted(&server.url));
+            table.row("login", &again);
+        }
+        (Some(status), _) => {
+            table.row("issuer", &status.issuer);
+            if !status.scopes.is_empty() {
+                table.row("scopes", &status.scopes.to_string());
+            }
+            table.row("expires", &lifetime(status));
+        }
+    }
+    table.render(table::width())
+}
+
+fn is_over(status: &LoginStatus) -> bool {
+    status.expires.is_some_and(|expires| expires <= SystemTime::now())
+}
+
+/// How long a login lasts, in words.
+pub(crate) fn lifetime(status: &LoginStatus) -> String {
+    let Some(expires) = status.expires else {
+        return "at a time that the authorization server does not name".to_owned();
+    };
+    let (when, is_over) = match expires.duration_since(SystemTime::now()) {
+        Ok(left) => (format!("in {}", words(left)), false),
+        Err(error) => (format!("{} ago", words(error.duration())), true),
+    };
+    let then = match (status.can_renew, is_over) {
+        (true, true) => "renewed by the next command",
+        (true, false) => "then renewed without you",
+        (false, true) => "log in again",
+        (false, false) => "then you log in again",
+    };
+    format!("{when}; {then}")
+}
+
+/// A length of time in its greatest unit.
+fn words(time: Duration) -> String {
+    let seconds = usize::try_from(time.as_secs()).unwrap_or(usize::MAX);
+    match seconds {
+        0..120 => counted(seconds, "second"),
+        120..7200 => counted(seconds / 60, "minute"),
+        7200..172_800 => counted(seconds / 3600, "hour"),
+        _ => counted(seconds / 86_400, "day"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_are_words() {
+        for (seconds, expected) in [
+            (1, "1 second"),
+            (119, "119 seconds"),
+            (121, "2 minutes"),
+            (3600, "60 minutes"),
+            (7200, "2 hours"),
+            (200_000, "2 days"),
+        ] {
+            assert_eq!(words(Duration::from_secs(seconds)), expected);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Logins that all commands and all instances of this program share.
+//!
+//! Tokens are in files that only the user can read, in the user's data folder. `bowline login` writes
+//! them; every other command uses and renews them, and never opens a page by itself.
+//!
+//! * `known`: the list of the servers, with how to log in at each;
+//! * `store`: where tokens are.
+
+pub(crate) mod known;
+pub(crate) mod store;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bowline::auth::{Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin};
+use bowline_gateway::ServerCredential;
+
+use self::known::{KnownServer, RegisteredClient, Way};
+use self::store::LoginStore;
+use crate::exit::{Exit, Failure};
+use crate::print;
+use crate::target::{Place, Target};
+
+/// The name that the user reads at authorization servers. It is part of the keys of stored tokens.
+pub(crate) const CLIENT_NAME: &str = "bowline";
+
+/// What authorizes the requests to a server.
+#[derive(Clone, Debug)]
+pub(crate) enum Credential {
+    /// The tokens of a login, renewed when they expire.
+    Login(ServerLogin),
+    /// A token that another program keeps in a file.
+    Token(Secret<String>),
+}
+
+/// How a command may log in.
+pub(crate) enum Permission {
+    /// Not at all. The text says what the user can do, or is empty.
+    StoredOnly(String),
+    /// With these settings of `bowline login`.
+    Login(Box<dyn FnOnce(Browser) -> Browser + Send>, Scopes),
+}
+
+impl Permission {
+    fn scopes(&self) -> Scopes {
+        match self {
+            Self::StoredOnly(_) => Scopes::new(),
+            Self::Login(_, scopes) => scopes.clone(),
+        }
+    }
+
+    fn allow(self, browser: Browser) -> Browser {
+        match self {
+            Self::StoredOnly(advice) => browser.stored_only(advice),
+            Self::Login(change, _) => change(browser),
+        }
+    }
+}
+
+/// The logins of this process that were used, by how the user named their servers.
+static USED: Mutex<Vec<(String, ServerLogin)>> = Mutex::new(Vec::new());
+
+/// What authorizes the requests of this process to a server, if anything may: a target with a header
+/// `Authorization` gets no other credential.
+///
+/// # Errors
+///
+/// If the stored logins cannot be read.
+pub(crate) fn stored(
+    label: &str,
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<Option<Credential>, Failure> {
+    if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+        return Ok(None);
+    }
+    let server = known::find(url)?.unwrap_or_else(|| KnownServer::new(url));
+    let credential = credential(&server, Permission::StoredOnly(String::new()))?;
+    if let Credential::Login(login) = &credential {
+        let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+        used.push((label.to_owned(), login.clone()));
+    }
+    Ok(Some(credential))
+}
+
+/// The same for the servers of a gateway. What the user can do is part of its errors, because they go
+/// to the clients of the gateway; the operator reads it once for each server.
+#[derive(Debug, Default)]
+pub(crate) struct GatewayLogins(Mutex<HashSet<String>>);
+
+impl bowline_gateway::Logins for GatewayLogins {
+    fn login(&self, url: &str) -> Option<ServerCredential> {
+        let server = known::find(url).ok().flatten().unwrap_or_else(|| KnownServer::new(url));
+        let advice = format!("`bowline login {}` logs in", quoted(url));
+        match credential(&server, Permission::StoredOnly(advice)).ok()? {
+            Credential::Login(login) => Some(ServerCredential::Login(Arc::new(login))),
+            Credential::Token(token) => Some(ServerCredential::Header(bearer(&token))),
+        }
+    }
+
+    fn refused(&self, url: &str) {
+        let is_new = self.0.lock().is_ok_and(|mut named| named.insert(url.to_owned()));
+        if is_new {
+            print::note(&format!("{url} demands a login: bowline login {}", quoted(url)));
+        }
+    }
+}
+
+/// What authorizes the requests to a known server.
+///
+/// # Errors
+///
+/// If a file that the server's entry names cannot be read, or the entry is wrong.
+pub(crate) fn credential(
+    server: &KnownServer,
+    permission: Permission,
+) -> Result<Credential, Failure> {
+    let store = LoginStore::new(folder()?);
+    let login = match &server.way {
+        Way::TokenFile { path } => return Ok(Credential::Token(secret(path)?)),
+        Way::Machine { client } => {
+            let machine = Machine::secret(issuer(client), &client.id, needed_secret(client)?);
+            let machine = machine.scopes(permission.scopes()).store(store);
+            ServerLogin::new(machine, &server.url, &server.networks)
+        }
+        Way::Browser { client, port } => {
+            let mut browser = Browser::new(CLIENT_NAME).scopes(permission.scopes()).store(store);
+            if let Some(client) = client {
+                browser = match &client.secret_file {
+                    Some(path) => {
+                        browser.client_with_secret(issuer(client), &client.id, secret(path)?)
+                    }
+                    None => browser.client(issuer(client), &client.id),
+                };
+            }
+            browser = port.iter().fold(browser, |it, port| it.port(*port));
+            ServerLogin::new(permission.allow(browser), &server.url, &server.networks)
+        }
+    };
+    login.map(Credential::Login).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Adds the credential of a stored login to the headers of a target, for commands that send requests
+/// of their own.
+///
+/// # Errors
+///
+/// If the stored logins cannot be read, or the token is bound to a key.
+pub(crate) async fn add_header(target: &mut Target) -> Result<(), Failure> {
+    let Place::Url(url) = &target.place else { return Ok(()) };
+    let value = match stored(&target.label, url, &target.headers)? {
+        None => return Ok(()),
+        Some(Credential::Token(token)) => bearer(&token),
+        Some(Credential::Login(login)) => {
+            if status(&login).await?.is_some_and(|status| status.is_bound) {
+                let text = "the login is bound to a key (DPoP), which this command cannot use";
+                return Err(Failure::new(Exit::Unauthorized, text));
+            }
+            let headers = login.headers().await.map_err(|error| unusable(&error))?;
+            match headers.get("authorization").and_then(|value| value.to_str().ok()) {
+                Some(value) => value.to_owned(),
+                None => return Ok(()),
+            }
+        }
+    };
+    target.headers.push(("Authorization".to_owned(), value));
+    Ok(())
+}
+
+/// Whether this process sent a stored credential to a server.
+pub(crate) async fn is_used_for(label: &str) -> bool {
+    let login = {
+        let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+        used.iter().rev().find(|(name, _)| name == label).map(|(_, login)| login.clone())
+    };
+    match login {
+        Some(login) => login.status().await.is_ok_and(|status| status.is_some()),
+        None => false,
+    }
+}
+
+/// The header of a token.
+pub(crate) fn bearer(token: &Secret<String>) -> String {
+    format!("Bearer {}", token.expose())
+}
+
+/// What the user can do after a server has refused a request of this process for want of a login or of
+/// scopes, if it has.
+pub(crate) fn advice() -> Option<String> {
+    let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (label, demand) =
+        used.iter().rev().find_map(|(label, login)| Some((label, login.demand()?)))?;
+    let scopes = match demand.is_step_up && !demand.scopes.is_empty() {
+        true => format!(" --scope {}", quoted(&demand.scopes.to_string())),
+        false => String::new(),
+    };
+    Some(format!("bowline login {}{scopes}", quoted(label)))
+}
+
+/// Whether a server has refused a request of this process because its login lacks scopes.
+pub(crate) fn lacks_scopes() -> bool {
+    let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+    used.iter().any(|(_, login)| login.demand().is_some_and(|demand| demand.is_step_up))
+}
+
+/// The state of a login.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub(crate) async fn status(login: &ServerLogin) -> Result<Option<LoginStatus>, Failure> {
+    login.status().await.map_err(|error| unusable(&error))
+}
+
+/// The failure of the store.
+pub(crate) fn unusable(error: &bowline::auth::Error) -> Failure {
+    Failure::new(Exit::Unauthorized, format!("the stored logins cannot be used: {error}"))
+}
+
+/// The folder of logins in the user's data folder.
+///
+/// # Errors
+///
+/// If the user has no home.
+pub(crate) fn folder() -> Result<PathBuf, Failure> {
+    let variable = |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let below_home = |name| std::env::home_dir().map(|home| home.join(name));
+    let data = match std::env::consts::OS {
+        "macos" => below_home("Library/Application Support"),
+        "windows" => variable("LOCALAPPDATA"),
+        _ => variable("XDG_DATA_HOME").or_else(|| below_home(".local/share")),
+    };
+    let none = || Failure::new(Exit::Unauthorized, "there is no home folder to keep logins in");
+    Ok(data.ok_or_else(none)?.join("bowline").join("logins"))
+}
+
+/// A word of a command line.
+pub(crate) fn quoted(word: &str) -> String {
+    shell_words::quote(word).into_owned()
+}
+
+fn issuer(client: &RegisteredClient) -> Issuer {
+    client.issuer.as_deref().map_or_else(Issuer::first_seen, Issuer::from)
+}
+
+fn needed_secret(client: &RegisteredClient) -> Result<Secret<String>, Failure> {
+    match &client.secret_file {
+        Some(path) => secret(path),
+        None => Err(Failure::usage("a program needs a secret: `--client-secret-file`")),
+    }
+}
+
+/// Reads a secret from a file, without the line end.
+fn secret(path: &Path) -> Result<Secret<String>, Failure> {
+    let failed = |error| {
+        let text = format!("the secret in {} cannot be read: {error}", path.display());
+        Failure::new(Exit::Unauthorized, text)
+    };
+    let text = Secret::new(std::fs::read_to_string(path).map_err(failed)?);
+    Ok(Secret::from(text.expose().trim()))
+}

@@ -1,0 +1,201 @@
+//! The servers that the user has logged in at, and how: `servers.json` beside the tokens. It holds no
+//! secret, only the names of files that do.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bowline::auth::{FileStore, Url};
+use serde::{Deserialize, Serialize};
+
+use super::{folder, unusable};
+use crate::exit::{Exit, Failure};
+
+/// A server, and how to log in there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KnownServer {
+    pub(crate) url: String,
+    pub(crate) way: Way,
+    /// Where its authorization server may be, beside public addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) networks: Vec<String>,
+}
+
+/// How to log in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub(crate) enum Way {
+    /// A user, with a browser.
+    Browser {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<RegisteredClient>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<u16>,
+    },
+    /// A program, with credentials of its own.
+    Machine { client: RegisteredClient },
+    /// Not at all: another program keeps a token in a file.
+    TokenFile { path: PathBuf },
+}
+
+/// A client that was registered at the authorization server by hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RegisteredClient {
+    pub(crate) id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) issuer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Listed {
+    servers: Vec<KnownServer>,
+}
+
+impl KnownServer {
+    /// A server at which users log in with a browser.
+    pub(crate) fn new(url: &str) -> Self {
+        let way = Way::Browser { client: None, port: None };
+        Self { url: url.to_owned(), way, networks: Vec::new() }
+    }
+
+    /// The way, as `status` names it.
+    pub(crate) fn way_name(&self) -> &'static str {
+        match self.way {
+            Way::Browser { .. } => "browser",
+            Way::Machine { .. } => "machine",
+            Way::TokenFile { .. } => "token-file",
+        }
+    }
+}
+
+/// All servers of the list.
+///
+/// # Errors
+///
+/// If the list cannot be read.
+pub(crate) fn all() -> Result<Vec<KnownServer>, Failure> {
+    Ok(read(&folder()?)?.servers)
+}
+
+/// The server with this URL. Without a home folder there is none.
+///
+/// # Errors
+///
+/// If the list cannot be read.
+pub(crate) fn find(url: &str) -> Result<Option<KnownServer>, Failure> {
+    let Ok(folder) = folder() else { return Ok(None) };
+    Ok(read(&folder)?.servers.into_iter().find(|server| is_same(&server.url, url)))
+}
+
+/// Adds a server, in place of one with the same URL. Returns the old one.
+///
+/// # Errors
+///
+/// If the list cannot be written.
+pub(crate) fn remember(server: KnownServer) -> Result<Option<KnownServer>, Failure> {
+    change(|listed| {
+        let old = take(listed, &server.url);
+        listed.servers.push(server);
+        old
+    })
+}
+
+/// Removes a server, and returns it.
+///
+/// # Errors
+///
+/// If the list cannot be written.
+pub(crate) fn forget(url: &str) -> Result<Option<KnownServer>, Failure> {
+    if !folder()?.is_dir() {
+        return Ok(None);
+    }
+    change(|listed| take(listed, url))
+}
+
+fn take(listed: &mut Listed, url: &str) -> Option<KnownServer> {
+    let at = listed.servers.iter().position(|server| is_same(&server.url, url))?;
+    Some(listed.servers.remove(at))
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    let canonical = |url: &str| {
+        let (url, _fragment) = url.split_once('#').unwrap_or((url, ""));
+        Url::parse(url).ok().map(|url| url.canonical())
+    };
+    one == other || canonical(one).is_some_and(|one| canonical(other) == Some(one))
+}
+
+/// Reads, changes and replaces the list. Other instances wait meanwhile.
+fn change<T>(change: impl FnOnce(&mut Listed) -> T) -> Result<T, Failure> {
+    let folder = folder()?;
+    // Creates the folder, and checks that nobody else has access to it.
+    FileStore::open(&folder).map_err(|error| unusable(&error))?;
+    let failed = |error: io::Error| failed(&folder.join(NAME), &error);
+    let guard = private().open(folder.join("servers.lock")).map_err(failed)?;
+    guard.lock().map_err(failed)?;
+    let mut listed = read(&folder)?;
+    let outcome = change(&mut listed);
+    write(&folder, &listed).map_err(failed)?;
+    Ok(outcome)
+}
+
+const NAME: &str = "servers.json";
+
+fn read(folder: &Path) -> Result<Listed, Failure> {
+    let path = folder.join(NAME);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Listed::default()),
+        Err(error) => return Err(failed(&path, &error)),
+    };
+    serde_json::from_str(&text).map_err(|error| failed(&path, &error))
+}
+
+fn write(folder: &Path, listed: &Listed) -> io::Result<()> {
+    let beside = folder.join("servers.json.part");
+    let mut file: File = private().truncate(true).open(&beside)?;
+    serde_json::to_writer_pretty(&mut file, listed)?;
+    file.sync_all()?;
+    fs::rename(&beside, folder.join(NAME))
+}
+
+/// A file that only its owner can read and write.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn failed(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    let text = format!("the list of logins, {}, cannot be used: {error}", path.display());
+    Failure::new(Exit::Unauthorized, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_that_name_one_server_are_the_same() {
+        assert!(is_same("https://A.example/mcp", "https://a.example:443/mcp#x"));
+        assert!(!is_same("https://a.example/mcp", "https://a.example/mcp2"));
+    }
+
+    #[test]
+    fn an_entry_survives_the_file() {
+        let client = RegisteredClient { id: "ci".into(), issuer: None, secret_file: None };
+        for way in [
+            Way::Browser { client: None, port: Some(7) },
+            Way::Machine { client },
+            Way::TokenFile { path: "/run/token".into() },
+        ] {
+            let server = KnownServer { way, ..KnownServer::new("https://a.example/mcp") };
+            let text = serde_json::to_string(&server).unwrap();
+            assert_eq!(serde_json::from_str::<KnownServer>(&text).unwrap(), server, "{text}");
+        }
+    }
+}
