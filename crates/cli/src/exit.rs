@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use bowline::client::Error;
 use bowline::types::text::with_causes;
 
-use crate::{logins, print};
+use crate::{demand, print};
 
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl From<Error> for Failure {
 fn code(error: &Error) -> Exit {
     match error {
         _ if error.is_unauthorized() || error.http_status() == Some(401) => Exit::Unauthorized,
-        _ if error.http_status() == Some(403) && logins::lacks_scopes() => Exit::Unauthorized,
+        _ if error.http_status() == Some(403) && demand::lacks_scopes() => Exit::Unauthorized,
         _ if error.is_timeout() => Exit::Timeout,
         _ if error.is_refused() || error.is_tool_failure() || error.is_cancelled() => Exit::Refused,
         _ if error.is_invalid_answer() => Exit::Violation,
@@ -123,7 +123,7 @@ fn hint(error: &Error) -> Option<String> {
         Exit::Timeout => "`--timeout SECONDS` waits longer",
         Exit::Unauthorized => {
             let token = "the server refuses the credential that it was sent";
-            return Some(logins::advice().unwrap_or_else(|| token.to_owned()));
+            return Some(demand::advice().unwrap_or_else(|| token.to_owned()));
         }
         Exit::Unreachable if error.is_closed() => "`--verbose` shows what the server writes",
         _ => return None,

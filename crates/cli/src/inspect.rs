@@ -21,8 +21,8 @@ use bowline::types::text::counted;
 use serde::Serialize;
 
 use self::lint::{Finding, Lists};
+use crate::demand;
 use crate::exit::{Exit, Failure};
-use crate::logins;
 use crate::target::{Place, Target, client};
 
 /// A server, as far as the inspection came.
@@ -113,7 +113,7 @@ impl Inspection {
         if is_http {
             let (state, note) = match has_token {
                 true => (Authorization::Accepted, "the credential was accepted"),
-                false if logins::is_used_for(&self.label).await => {
+                false if demand::is_used_for(&self.label).await => {
                     (Authorization::Accepted, "the login was accepted")
                 }
                 false => (Authorization::NotNeeded, "not needed"),

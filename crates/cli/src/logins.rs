@@ -11,7 +11,7 @@ pub(crate) mod store;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bowline::auth::{Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin};
 use bowline_gateway::ServerCredential;
@@ -19,8 +19,7 @@ use bowline_gateway::ServerCredential;
 use self::known::{KnownServer, RegisteredClient, Way};
 use self::store::LoginStore;
 use crate::exit::{Exit, Failure};
-use crate::print;
-use crate::target::{Place, Target};
+use crate::{demand, print};
 
 /// The name that the user reads at authorization servers. It is part of the keys of stored tokens.
 pub(crate) const CLIENT_NAME: &str = "bowline";
@@ -58,9 +57,6 @@ impl Permission {
     }
 }
 
-/// The logins of this process that were used, by how the user named their servers.
-static USED: Mutex<Vec<(String, ServerLogin)>> = Mutex::new(Vec::new());
-
 /// What authorizes the requests of this process to a server, if anything may: a target with a header
 /// `Authorization` gets no other credential.
 ///
@@ -78,8 +74,7 @@ pub(crate) fn stored(
     let server = known::find(url)?.unwrap_or_else(|| KnownServer::new(url));
     let credential = credential(&server, Permission::StoredOnly(String::new()))?;
     if let Credential::Login(login) = &credential {
-        let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
-        used.push((label.to_owned(), login.clone()));
+        demand::note_use(label, login);
     }
     Ok(Some(credential))
 }
@@ -92,7 +87,7 @@ pub(crate) struct GatewayLogins(Mutex<HashSet<String>>);
 impl bowline_gateway::Logins for GatewayLogins {
     fn login(&self, url: &str) -> Option<ServerCredential> {
         let server = known::find(url).ok().flatten().unwrap_or_else(|| KnownServer::new(url));
-        let advice = format!("`bowline login {}` logs in", quoted(url));
+        let advice = format!("`bowline login {}` logs in", demand::quoted(url));
         match credential(&server, Permission::StoredOnly(advice)).ok()? {
             Credential::Login(login) => Some(ServerCredential::Login(Arc::new(login))),
             Credential::Token(token) => Some(ServerCredential::Header(bearer(&token))),
@@ -102,7 +97,7 @@ impl bowline_gateway::Logins for GatewayLogins {
     fn refused(&self, url: &str) {
         let is_new = self.0.lock().is_ok_and(|mut named| named.insert(url.to_owned()));
         if is_new {
-            print::note(&format!("{url} demands a login: bowline login {}", quoted(url)));
+            print::note(&format!("{url} demands a login: bowline login {}", demand::quoted(url)));
         }
     }
 }
@@ -141,67 +136,9 @@ pub(crate) fn credential(
     login.map(Credential::Login).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Adds the credential of a stored login to the headers of a target, for commands that send requests
-/// of their own.
-///
-/// # Errors
-///
-/// If the stored logins cannot be read, or the token is bound to a key.
-pub(crate) async fn add_header(target: &mut Target) -> Result<(), Failure> {
-    let Place::Url(url) = &target.place else { return Ok(()) };
-    let value = match stored(&target.label, url, &target.headers)? {
-        None => return Ok(()),
-        Some(Credential::Token(token)) => bearer(&token),
-        Some(Credential::Login(login)) => {
-            if status(&login).await?.is_some_and(|status| status.is_bound) {
-                let text = "the login is bound to a key (DPoP), which this command cannot use";
-                return Err(Failure::new(Exit::Unauthorized, text));
-            }
-            let headers = login.headers().await.map_err(|error| unusable(&error))?;
-            match headers.get("authorization").and_then(|value| value.to_str().ok()) {
-                Some(value) => value.to_owned(),
-                None => return Ok(()),
-            }
-        }
-    };
-    target.headers.push(("Authorization".to_owned(), value));
-    Ok(())
-}
-
-/// Whether this process sent a stored credential to a server.
-pub(crate) async fn is_used_for(label: &str) -> bool {
-    let login = {
-        let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
-        used.iter().rev().find(|(name, _)| name == label).map(|(_, login)| login.clone())
-    };
-    match login {
-        Some(login) => login.status().await.is_ok_and(|status| status.is_some()),
-        None => false,
-    }
-}
-
 /// The header of a token.
 pub(crate) fn bearer(token: &Secret<String>) -> String {
     format!("Bearer {}", token.expose())
-}
-
-/// What the user can do after a server has refused a request of this process for want of a login or of
-/// scopes, if it has.
-pub(crate) fn advice() -> Option<String> {
-    let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
-    let (label, demand) =
-        used.iter().rev().find_map(|(label, login)| Some((label, login.demand()?)))?;
-    let scopes = match demand.is_step_up && !demand.scopes.is_empty() {
-        true => format!(" --scope {}", quoted(&demand.scopes.to_string())),
-        false => String::new(),
-    };
-    Some(format!("bowline login {}{scopes}", quoted(label)))
-}
-
-/// Whether a server has refused a request of this process because its login lacks scopes.
-pub(crate) fn lacks_scopes() -> bool {
-    let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
-    used.iter().any(|(_, login)| login.demand().is_some_and(|demand| demand.is_step_up))
 }
 
 /// The state of a login.
@@ -233,11 +170,6 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
     };
     let none = || Failure::new(Exit::Unauthorized, "there is no home folder to keep logins in");
     Ok(data.ok_or_else(none)?.join("bowline").join("logins"))
-}
-
-/// A word of a command line.
-pub(crate) fn quoted(word: &str) -> String {
-    shell_words::quote(word).into_owned()
 }
 
 fn issuer(client: &RegisteredClient) -> Issuer {

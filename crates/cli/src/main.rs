@@ -6,7 +6,7 @@
 //! * `commands`: one file for each command, with its arguments and what it does.
 //! * `target`: which server a command is for, and how to connect to it.
 //! * `request`: options and connection of the commands that send requests to one server.
-//! * `logins`: logins that all commands share.
+//! * `logins`: logins that all commands share; `demand`: what servers demanded of them.
 //! * `discover`: servers that configuration files name; `consent`: to those of a project.
 //! * `tools`: the tool of a call; `schema`: its parameters; `arguments`: values for them, from the
 //!   command line.
@@ -25,6 +25,7 @@ mod arguments;
 mod cli;
 mod commands;
 mod consent;
+mod demand;
 mod demo;
 mod discover;
 mod exit;

@@ -212,6 +212,33 @@ impl Target {
         self.connect_with(builder, credential).await
     }
 
+    /// Adds the credential of a stored login to the headers, for commands that send requests of their
+    /// own.
+    ///
+    /// # Errors
+    ///
+    /// If the stored logins cannot be read, or the token is bound to a key.
+    pub(crate) async fn add_login_header(&mut self) -> Result<(), Failure> {
+        let Place::Url(url) = &self.place else { return Ok(()) };
+        let value = match logins::stored(&self.label, url, &self.headers)? {
+            None => return Ok(()),
+            Some(Credential::Token(token)) => logins::bearer(&token),
+            Some(Credential::Login(login)) => {
+                if logins::status(&login).await?.is_some_and(|status| status.is_bound) {
+                    let text = "the login is bound to a key (DPoP), which this command cannot use";
+                    return Err(Failure::new(Exit::Unauthorized, text));
+                }
+                let headers = login.headers().await.map_err(|error| logins::unusable(&error))?;
+                match headers.get("authorization").and_then(|value| value.to_str().ok()) {
+                    Some(value) => value.to_owned(),
+                    None => return Ok(()),
+                }
+            }
+        };
+        self.headers.push(("Authorization".to_owned(), value));
+        Ok(())
+    }
+
     /// Connects with this credential.
     ///
     /// # Errors

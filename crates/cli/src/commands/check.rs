@@ -7,7 +7,6 @@ use bowline_check::report;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::logins;
 use crate::print::{self, json};
 use crate::target::{Place, Target, TargetArgs};
 
@@ -68,7 +67,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let mut target = self.server.take(&mut self.words)?;
         target.agree()?;
-        logins::add_header(&mut target).await?;
+        target.add_login_header().await?;
         let options = self.options(&target);
         let label = target.label.clone();
         let server = checked(target);

@@ -6,9 +6,10 @@ use bowline::auth::LoginStatus;
 use bowline::types::text::counted;
 use serde::Serialize;
 
+use crate::demand::quoted;
 use crate::exit::{Exit, Failure};
 use crate::logins::known::{self, KnownServer, Way};
-use crate::logins::{self, Credential, Permission, quoted};
+use crate::logins::{self, Credential, Permission};
 use crate::print::{self, json, table};
 
 /// Shows all stored logins: where, with which scopes, and how long they last

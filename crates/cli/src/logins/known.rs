@@ -130,7 +130,7 @@ fn is_same(one: &str, other: &str) -> bool {
 /// Reads, changes and replaces the list. Other instances wait meanwhile.
 fn change<T>(change: impl FnOnce(&mut Listed) -> T) -> Result<T, Failure> {
     let folder = folder()?;
-    // Creates the folder, and checks that nobody else has access to it.
+    // Creates the folder, and checks that no other user has access to it.
     FileStore::open(&folder).map_err(|error| unusable(&error))?;
     let failed = |error: io::Error| failed(&folder.join(NAME), &error);
     let guard = private().open(folder.join("servers.lock")).map_err(failed)?;

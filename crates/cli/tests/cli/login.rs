@@ -158,7 +158,7 @@ fn a_command_without_a_login_opens_no_page_and_ends_with_4() {
             assert!(run.stderr.ends_with(&hint), "{run:?}");
         }
     }
-    // Nobody was asked for anything, and nothing was written.
+    // The authorization server got no request, and nothing was written.
     assert!(protected.authority.requests().is_empty());
     assert!(!protected.folder().exists());
 }

@@ -9,7 +9,7 @@ use crate::client::store::MemoryStore;
 use crate::scope::Scopes;
 
 #[tokio::test]
-async fn a_program_that_never_logs_in_asks_nobody_and_uses_the_login_of_another() {
+async fn a_program_that_never_logs_in_sends_no_request_and_uses_the_login_of_another() {
     let (network, store) = (Network::new(), MemoryStore::new());
     let reader =
         authorizer(Browser::new("app").store(store.clone()).stored_only("run x"), &network);

@@ -1,0 +1,50 @@
+//! What servers demanded of the logins that this process used, and what the user can do about it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bowline::auth::ServerLogin;
+
+/// The logins of this process that were used, by how the user named their servers.
+static USED: Mutex<Vec<(String, ServerLogin)>> = Mutex::new(Vec::new());
+
+fn used() -> MutexGuard<'static, Vec<(String, ServerLogin)>> {
+    USED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes that a server gets this login.
+pub(crate) fn note_use(label: &str, login: &ServerLogin) {
+    used().push((label.to_owned(), login.clone()));
+}
+
+/// Whether this process sent a stored credential to a server.
+pub(crate) async fn is_used_for(label: &str) -> bool {
+    let found = used().iter().rev().find(|(name, _)| name == label).map(|(_, it)| it.clone());
+    match found {
+        Some(login) => login.status().await.is_ok_and(|status| status.is_some()),
+        None => false,
+    }
+}
+
+/// What the user can do after a server has refused a request of this process for want of a login or of
+/// scopes, if it has.
+pub(crate) fn advice() -> Option<String> {
+    let used = used();
+    let (label, demand) =
+        used.iter().rev().find_map(|(label, login)| Some((label, login.demand()?)))?;
+    let scopes = match demand.is_step_up && !demand.scopes.is_empty() {
+        true => format!(" --scope {}", quoted(&demand.scopes.to_string())),
+        false => String::new(),
+    };
+    Some(format!("bowline login {}{scopes}", quoted(label)))
+}
+
+/// Whether a server has refused a request of this process because its login lacks scopes.
+pub(crate) fn lacks_scopes() -> bool {
+    let used = used();
+    used.iter().any(|(_, login)| login.demand().is_some_and(|demand| demand.is_step_up))
+}
+
+/// A word of a command line.
+pub(crate) fn quoted(word: &str) -> String {
+    shell_words::quote(word).into_owned()
+}
