@@ -21,6 +21,7 @@ use bowline_types::cache::CacheHint;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::completion::Complete;
 use bowline_types::discover::DiscoverResult;
+use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::{Object, RawJson};
@@ -154,6 +155,7 @@ impl Relay {
 
     async fn call_tool(&self, request: Request) -> Response {
         let CallToolParams { name, arguments, .. } = read(&request)?;
+        self.demand_task(&name, &request.parts)?;
         let headers = self.passed_headers(&name, &request)?;
         let arguments = arguments.unwrap_or_default();
         let call = || {
@@ -187,6 +189,18 @@ impl Relay {
     fn may_become_tasks(&self, parts: &Parts) -> bool {
         let declares = self.client.capabilities().supports_extension(tasks::IDENTIFIER);
         declares && parts.extensions.get::<HostsTasks>().is_some()
+    }
+
+    /// Refuses a call that the upstream server runs only as a task, if the caller can have one.
+    fn demand_task(&self, tool: &str, parts: &Parts) -> Result<(), ErrorObject> {
+        let Some(host) = parts.extensions.get::<HostsTasks>() else { return Ok(()) };
+        let known = self.client.application.listed(tool);
+        let is_required = known.is_some_and(|it| it.task_support() == TaskSupport::Required);
+        if is_required && self.client.revision().has_core_tasks() {
+            host.demand();
+            return Err(ErrorObject::internal(format!("the tool `{tool}` runs only as a task")));
+        }
+        Ok(())
     }
 
     async fn pass<R>(&self, request: Request) -> Response

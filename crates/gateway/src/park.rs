@@ -24,7 +24,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{Input, Outbox, Request, Response};
+use bowline_proto::request::{AnsweredWithin, Input, Outbox, Request, Response};
 use bowline_proto::upstream::Upstream;
 use bowline_server::seal::Binding;
 use bowline_types::capability::ServerCapabilities;
@@ -108,7 +108,8 @@ impl<U: Upstream> Parking<U> {
 /// Whether the questions of a call have to be kept: its caller has no session, and may answer them
 /// by another call.
 fn may_park(request: &Request) -> bool {
-    request.parts.revision.has_input_requests() && request.parts.method.may_ask()
+    let is_answered = request.parts.extensions.get::<AnsweredWithin>().is_some();
+    request.parts.revision.has_input_requests() && request.parts.method.may_ask() && !is_answered
 }
 
 /// Calls an upstream.

@@ -1,7 +1,8 @@
-//! Calls that run as tasks of the bridge, on behalf of callers of 2025-11-25.
+//! Calls that run as tasks of the bridge.
 //!
-//! Such a caller asks for a task in its call, whatever the server behind makes of it. The bridge has
-//! the task: its id, its state and its questions are those of any server with tasks, bound to the
+//! A caller of 2025-11-25 asks for a task in its call, whatever the server behind makes of it. A caller
+//! of 2026-07-28 that declares tasks gets one for a tool that runs only as a task. The bridge has the
+//! task: its id, its state and its questions are those of any server with tasks, bound to the
 //! owner of the call. The call itself goes to the server behind as one that is awaited; if that
 //! server makes a task of it, the relay polls it. So every pair of revisions has the same tasks, and
 //! a call that a modern server answers at once becomes a finished task.
@@ -9,13 +10,15 @@
 use std::sync::Arc;
 
 use bowline_proto::members::Members;
-use bowline_proto::request::{HostsTasks, Parts, Request, Response, Success};
+use bowline_proto::request::{AnsweredWithin, HostsTasks, Parts, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_server::extract::FromCall;
 use bowline_server::layer::Next;
 use bowline_server::{Call, Error, TaskSupport, Tool};
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::tasks;
+use bowline_types::json::Object;
 use bowline_types::legacy::task::{TaskMetadata, TasksCapability};
 use bowline_types::method::Method;
 use bowline_types::tool::CallToolResult;
@@ -36,35 +39,66 @@ pub(crate) async fn serve<U: Upstream>(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let method = request.parts.method;
-    if !request.parts.revision.has_core_tasks() {
+    if !may_have_tasks(&request.parts) {
         return pass(&mut upstream, request).await;
     }
-    match method {
-        Method::TasksGet | Method::TasksResult | Method::TasksCancel => next.run(request).await,
-        Method::ToolsCall => match request.params.parse::<TaskMetadata>("task") {
-            Ok(Some(_)) => next.run(hosted(upstream, request)).await,
-            Ok(None) => pass(&mut upstream, request).await,
-            Err(error) => Err(ErrorObject::misread_params(error)),
-        },
+    match request.parts.method {
+        Method::TasksGet | Method::TasksResult | Method::TasksCancel | Method::TasksUpdate => {
+            next.run(request).await
+        }
+        Method::ToolsCall if request.parts.revision.has_core_tasks() => {
+            match request.params.parse::<TaskMetadata>("task") {
+                Ok(Some(_)) => next.run(hosted(upstream, request)).await,
+                Ok(None) => pass(&mut upstream, request).await,
+                Err(error) => Err(ErrorObject::misread_params(error)),
+            }
+        }
+        Method::ToolsCall => call_modern(upstream, request, next).await,
         Method::ToolsList => {
-            request.parts.extensions.insert(HostsTasks);
+            request.parts.extensions.insert(HostsTasks::default());
             pass(&mut upstream, request).await
         }
-        Method::ServerDiscover => {
-            let revision = request.parts.revision;
-            let described = pass(&mut upstream, request).await?;
-            let result: Result<DiscoverResult, _> = described.body().parse();
-            let Ok(mut result) = result else { return Ok(described) };
-            result.meta = described.meta().clone();
-            if result.capabilities.supports_tools() {
-                let tasks = TasksCapability::new().with_cancel().with_request(Method::ToolsCall);
-                result.capabilities.tasks = Some(tasks);
-            }
-            Success::complete(result, revision)
-        }
+        Method::ServerDiscover => describe(upstream, request).await,
         _ => pass(&mut upstream, request).await,
     }
+}
+
+/// Whether the caller may get a task: in 2025-11-25 it asks for one, later it declares that it can.
+fn may_have_tasks(parts: &Parts) -> bool {
+    let declares = || parts.client.capabilities.supports_extension(tasks::IDENTIFIER);
+    let is_declarable = Method::TasksUpdate.is_extension(parts.revision);
+    let describes = parts.method == Method::ServerDiscover;
+    parts.revision.has_core_tasks() || (is_declarable && (describes || declares()))
+}
+
+/// A modern caller gets a task only if the server behind runs the tool in no other way.
+async fn call_modern<U: Upstream>(mut upstream: U, request: Request, next: Next) -> Response {
+    let host = HostsTasks::default();
+    let mut call = request.clone();
+    call.parts.extensions.insert(host.clone());
+    let outcome = pass(&mut upstream, call).await;
+    match outcome {
+        Err(_) if host.is_demanded() => next.run(hosted(upstream, request)).await,
+        outcome => outcome,
+    }
+}
+
+/// Adds tasks to what the upstream offers.
+async fn describe<U: Upstream>(mut upstream: U, request: Request) -> Response {
+    let revision = request.parts.revision;
+    let described = pass(&mut upstream, request).await?;
+    let result: Result<DiscoverResult, _> = described.body().parse();
+    let Ok(mut result) = result else { return Ok(described) };
+    result.meta = described.meta().clone();
+    let capabilities = &mut result.capabilities;
+    if capabilities.supports_tools() && revision.has_core_tasks() {
+        let offered = TasksCapability::new().with_cancel().with_request(Method::ToolsCall);
+        capabilities.tasks = Some(offered);
+    } else if capabilities.supports_tools() {
+        // The identifier has the form that is demanded.
+        _ = capabilities.extensions.insert(tasks::IDENTIFIER, Object::default());
+    }
+    Ok(Success::complete(result, revision)?.with_cache(described.cache()))
 }
 
 async fn pass<U: Upstream>(upstream: &mut U, request: Request) -> Response {
@@ -110,7 +144,8 @@ impl FromCall for HostedCall {
 }
 
 /// Passes the call on. Its messages go to the task.
-async fn run(HostedCall { parts, carried }: HostedCall) -> Result<CallToolResult, Error> {
+async fn run(HostedCall { mut parts, carried }: HostedCall) -> Result<CallToolResult, Error> {
+    parts.extensions.insert(AnsweredWithin);
     let response = (carried.pass)(Request { parts, params: carried.params }).await;
     let success = response.map_err(Error::refusal)?;
     let mut result: CallToolResult = success.body().parse().map_err(|_| {

@@ -24,6 +24,7 @@ mod session_level;
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
@@ -184,7 +185,24 @@ pub struct Handshake;
 #[derive(Clone, Copy, Debug)]
 pub struct EveryResource;
 
-/// Marks a list of tools for a server that runs any call as a task if its caller asks for one
-/// (2025-11-25). A relay then says which tools of a modern server may become tasks.
+/// Attached by a server that can run calls of its caller as tasks. On a list of tools: a relay then
+/// says which tools of a modern server may become tasks. On a call: a relay refuses a call that the
+/// server behind runs only as a task, and [demands](Self::demand) one.
+#[derive(Clone, Debug, Default)]
+pub struct HostsTasks(Arc<AtomicBool>);
+
+impl HostsTasks {
+    /// Says that the call has to run as a task. It was not sent.
+    pub fn demand(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the call has to run as a task.
+    pub fn is_demanded(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Marks a call that runs as a task: its questions are answered while it runs, whatever the era.
 #[derive(Clone, Copy, Debug)]
-pub struct HostsTasks;
+pub struct AnsweredWithin;

@@ -63,6 +63,26 @@ async fn a_caller_that_asks_for_a_task_gets_one_and_answers_its_questions() {
     }
 }
 
+/// A tool that runs only as a task is one for modern callers too, once it was listed.
+#[tokio::test(start_paused = true)]
+async fn a_modern_caller_that_knows_tasks_gets_one_where_the_tool_requires_it() {
+    for cell in cells(&[(M, L), (M, M)]) {
+        let heard = Heard::default();
+        let far = server().tool(Tool::new("add", || async { "3" }).task(TaskSupport::Optional));
+        let server = bridged(cell, &far).await;
+        let client = cell.client(&server, |builder| agreeing(builder, &heard).tasks()).await;
+        client.tools().all().await.unwrap();
+        let task = client.call("build", ()).timeout(std::time::Duration::from_secs(600));
+        let task = task.task().await.unwrap();
+        assert_eq!(task.id().is_some(), cell.upstream == L, "{cell:?}");
+        assert_eq!(task.wait().await.unwrap().text(), "published: true", "{cell:?}");
+        assert_eq!(heard.all(), ["Publish?"], "{cell:?}");
+        let added = client.call("add", ()).task().await.unwrap();
+        assert_eq!(added.id(), None, "{cell:?}");
+        assert_eq!(added.wait().await.unwrap().text(), "3", "{cell:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_answered_at_once_becomes_a_finished_task() {
     for cell in cells(&[(L, L), (L, M)]) {

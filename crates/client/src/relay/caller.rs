@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use bowline_proto::client::{Asker, CallRequest, OnBehalf};
 use bowline_proto::request::{
-    ClientProfile, Input, Outbox, Outgoing, OutgoingQuestion, Parts, ProgressUpdate, QuestionError,
-    QuestionTicket, Reply,
+    AnsweredWithin, ClientProfile, Input, Outbox, Outgoing, OutgoingQuestion, Parts,
+    ProgressUpdate, QuestionError, QuestionTicket, Reply,
 };
 use bowline_proto::sync::lock;
 use bowline_transport::connect::{CallObserver, Link, QuestionAnswer};
@@ -45,6 +45,8 @@ pub(crate) struct Caller {
     named: Mutex<Vec<String>>,
     /// Whether the relay waits for tasks.
     waits_for_tasks: bool,
+    /// Whether the call runs as a task, whose questions are answered while it runs.
+    is_answered_within: bool,
 }
 
 impl Caller {
@@ -56,6 +58,7 @@ impl Caller {
     ) -> Arc<Self> {
         Arc::new(Self {
             waits_for_tasks,
+            is_answered_within: parts.extensions.get::<AnsweredWithin>().is_some(),
             client: parts.client.clone(),
             revision: parts.revision,
             outbox: parts.outbox.clone(),
@@ -93,7 +96,9 @@ impl Caller {
         }
         let mut caller = OnBehalf::new(capabilities, asker);
         let upstream = link.profile().revision;
-        caller.passes_on = self.revision.has_input_requests() && upstream.has_input_requests();
+        caller.passes_on = self.revision.has_input_requests()
+            && upstream.has_input_requests()
+            && !self.is_answered_within;
         request.on_behalf = Some(Box::new(caller));
         request.log_level = self.log_level;
     }

@@ -7,3 +7,4 @@ mod naming;
 mod subscriptions;
 mod supervision;
 mod support;
+mod tasks;

@@ -8,7 +8,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::members::Members;
-use bowline_proto::request::{Request, Response, Success};
+use bowline_proto::request::{HostsTasks, Parts, Request, Response, Success};
 use bowline_types::cache::{CacheHint, CacheScope};
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
@@ -59,7 +59,7 @@ impl Router {
         while let Some(source) = rest.next() {
             let is_begun = cursor.is_some();
             match self.page(&source, cursor.take(), &request).await {
-                Ok(page) => merging.add(&source, &page)?,
+                Ok(page) => merging.add(&source, &page, &request.parts)?,
                 // A client that asks for a page of this server gets its error; a list that only
                 // includes it leaves it out.
                 Err(error) if is_begun || matches!(source, Source::Own) => return Err(error),
@@ -141,7 +141,7 @@ impl<P: Merged> Merging<P> {
     /// # Errors
     ///
     /// If it is no such page.
-    fn add(&mut self, source: &Source, page: &Success) -> Result<(), ErrorObject> {
+    fn add(&mut self, source: &Source, page: &Success, parts: &Parts) -> Result<(), ErrorObject> {
         let invalid = |error| {
             ErrorObject::internal(format!("the list of `{}` is invalid: {error}", source.as_str()))
         };
@@ -149,7 +149,7 @@ impl<P: Merged> Merging<P> {
         let hint = parsed.hint(page);
         let (mut items, next) = parsed.into_parts();
         if let Source::Mount(mount) = source {
-            items.iter_mut().for_each(|item| P::qualify(item, mount));
+            items.iter_mut().for_each(|item| P::qualify(item, mount, parts));
         }
         self.items.extend(items);
         self.next = next.map(|next| cursor_at(source, Some(&next)));
@@ -173,8 +173,8 @@ pub(super) trait Merged: PagedResult<Item: Send> + DeserializeOwned + Send {
     /// The page as a result that may be stored so long.
     fn finish(self, cache: CacheHint, revision: Revision) -> Response;
 
-    /// Names an item so that it cannot be taken for another server's.
-    fn qualify(item: &mut Self::Item, mount: &Mount);
+    /// Names an item so that it cannot be taken for another server's, in a list for a caller.
+    fn qualify(item: &mut Self::Item, mount: &Mount, parts: &Parts);
 
     /// Whether a server has such a list.
     fn are_offered(capabilities: &ServerCapabilities) -> bool;
@@ -193,9 +193,9 @@ macro_rules! merged {
                 Ok(Success::complete(self, revision)?.with_cache(cache))
             }
 
-            fn qualify(item: &mut $item, mount: &Mount) {
-                let qualify: fn(&mut $item, &Mount) = $qualify;
-                qualify(item, mount);
+            fn qualify(item: &mut $item, mount: &Mount, parts: &Parts) {
+                let qualify: fn(&mut $item, &Mount, &Parts) = $qualify;
+                qualify(item, mount, parts);
             }
 
             fn are_offered(capabilities: &ServerCapabilities) -> bool {
@@ -208,17 +208,18 @@ macro_rules! merged {
 // Resources keep their URIs, because texts also name them and cannot be rewritten.
 merged! {
     ListToolsResult of ToolDefinition, if supports_tools,
-        by |tool, mount| {
+        by |tool, mount, parts| {
             tool.name = mount.namespace.qualify(&tool.name);
-            if mount.task_routes().is_none() {
+            let is_hosted = parts.extensions.get::<HostsTasks>().is_some();
+            if mount.task_routes().is_none() && !is_hosted {
                 // Its calls do not become tasks here.
                 tool.execution = None;
             }
         };
     ListPromptsResult of PromptDefinition, if supports_prompts,
-        by |prompt, mount| prompt.name = mount.namespace.qualify(&prompt.name);
-    ListResourcesResult of ResourceDefinition, if supports_resources, by |_, _| {};
-    ListResourceTemplatesResult of ResourceTemplate, if supports_resources, by |_, _| {};
+        by |prompt, mount, _| prompt.name = mount.namespace.qualify(&prompt.name);
+    ListResourcesResult of ResourceDefinition, if supports_resources, by |_, _, _| {};
+    ListResourceTemplatesResult of ResourceTemplate, if supports_resources, by |_, _, _| {};
 }
 
 /// The source that a page begins with, and the place in its list.

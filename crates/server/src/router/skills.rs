@@ -1,6 +1,6 @@
 //! The list of skills of a server and of the servers that it mounts.
 
-use bowline_proto::request::{Request, Response, Success};
+use bowline_proto::request::{Parts, Request, Response, Success};
 use bowline_skills::Skill;
 use bowline_skills::entry::{GET, IDENTIFIER, LIST, ListSkillsResult, READ_DIRECTORY};
 use bowline_types::cache::{CacheHint, CacheScope};
@@ -56,7 +56,7 @@ impl Merged for ListSkillsResult {
         Ok(Success::raw(body, Meta::new()))
     }
 
-    fn qualify(_: &mut Skill, _: &Mount) {}
+    fn qualify(_: &mut Skill, _: &Mount, _: &Parts) {}
 
     fn are_offered(capabilities: &ServerCapabilities) -> bool {
         capabilities.supports_extension(IDENTIFIER)
