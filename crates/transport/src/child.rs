@@ -5,6 +5,7 @@
 //! without a runtime. A watchdog process does it when this process is killed.
 
 mod environment;
+mod exit;
 mod group;
 mod process;
 mod restart;
@@ -26,6 +27,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
+use self::exit::ExitWatch;
 use self::group::ProcessGroup;
 use self::process::Process;
 use self::restart::Respawn;
@@ -317,18 +319,21 @@ impl Transport for Child {
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let lines = LinesReader::new(self.stdout, limits);
-        let reader = ChildReader { lines, process: Arc::clone(&self.process), ended: false };
+        let process = Arc::clone(&self.process);
+        let reader = ChildReader { lines, process, exit: ExitWatch::new(), ended: false };
         let writer = ChildWriter { lines: LinesWriter::new(self.stdin), process: self.process };
         (reader, writer)
     }
 }
 
 /// The receiving half of a [`Child`]. The end of the output starts the shutdown: a server without
-/// output is of no use.
+/// output is of no use. So does a failure of the server, even if a process that it started holds
+/// the output open.
 #[derive(Debug)]
 pub struct ChildReader {
     lines: LinesReader<ChildStdout>,
     process: Arc<Process>,
+    exit: ExitWatch,
     /// Whether the end of the server was reported.
     ended: bool,
 }
@@ -341,7 +346,15 @@ impl Reader for ChildReader {
     /// If the server failed, or ended before its first message; the text then holds its exit status
     /// and the end of its standard error.
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
-        let unit = self.lines.read().await?;
+        let unit = if self.ended && self.exit.has_failed {
+            None
+        } else {
+            tokio::select! {
+                biased;
+                unit = self.lines.read() => unit?,
+                () = self.exit.failed(&self.process) => None,
+            }
+        };
         match &unit {
             Some(Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _)) => {
                 self.process.note_output(text);

@@ -109,6 +109,19 @@ async fn a_server_that_crashes_later_is_quoted() {
     assert!(!error.contains("before it answered") && !error.contains("oops"), "{error}");
 }
 
+/// What the server started holds its output open, and is ended too.
+#[tokio::test]
+async fn a_server_that_is_killed_is_noticed_although_its_output_is_open() {
+    let child = shell("sleep 1000 & echo $!; echo '{}'; kill -9 $$").spawn().unwrap();
+    let (mut reader, _writer) = split(child);
+    let started = process_id(&mut reader).await;
+    assert_eq!(next(&mut reader).await, "{}");
+    let end = tokio::time::timeout(PATIENCE, reader.read()).await.expect("it is noticed");
+    assert!(end.unwrap_err().to_string().contains("was ended by signal: 9"));
+    assert_eq!(reader.read().await.unwrap(), None, "an end is reported once");
+    eventually("what it started is gone", || !is_alive(started));
+}
+
 #[tokio::test]
 async fn the_error_of_a_write_to_a_dead_server_says_how_it_died() {
     let (_reader, mut writer) = split(shell("echo broken >&2; exit 1").spawn().unwrap());

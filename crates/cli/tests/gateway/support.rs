@@ -129,7 +129,7 @@ impl Process {
 pub(crate) enum Start {
     /// The command itself.
     Plain,
-    /// By a shell that starts another process first.
+    /// By a shell that starts another process first, which holds the server's output open.
     Tree,
     /// The same with processes that ignore SIGTERM.
     StubbornTree,
@@ -142,7 +142,7 @@ impl Start {
             Self::Plain => {
                 return json!({ "command": BOWLINE, "args": ["demo", "--stdio"], "env": env });
             }
-            Self::Tree => "sleep 1000 >/dev/null & exec \"$0\" demo --stdio",
+            Self::Tree => "sleep 1000 & exec \"$0\" demo --stdio",
             Self::StubbornTree => "trap '' TERM; sleep 1000 & exec \"$0\" demo --stdio",
         };
         json!({ "command": "/bin/sh", "args": ["-c", script, BOWLINE], "env": env })

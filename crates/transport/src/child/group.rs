@@ -18,6 +18,8 @@ mod unix {
     use std::process::{Child, Command};
 
     use nix::sys::signal::{Signal, killpg};
+    #[cfg(target_os = "linux")]
+    use nix::sys::wait::{Id, waitid};
     use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
     use nix::unistd::Pid;
 
@@ -50,6 +52,24 @@ mod unix {
         /// Ends all members.
         pub(in super::super) fn kill(&self, _leader: &mut Child) {
             self.signal(Signal::SIGKILL);
+        }
+
+        /// Whether the leader exited with a failure or was killed. It is not reaped, so the number
+        /// of the group stays taken.
+        #[cfg(target_os = "linux")]
+        pub(in super::super) fn has_leader_failed(&self) -> bool {
+            let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+            match waitid(Id::Pid(Pid::from_raw(self.id)), flags) {
+                Ok(WaitStatus::Exited(_, code)) => code != 0,
+                Ok(WaitStatus::Signaled(..)) => true,
+                _ => false,
+            }
+        }
+
+        /// Other systems cannot tell without reaping it.
+        #[cfg(not(target_os = "linux"))]
+        pub(in super::super) fn has_leader_failed(&self) -> bool {
+            false
         }
 
         /// Whether the group has no live member. Valid only after the leader is reaped.
@@ -126,6 +146,10 @@ mod portable {
         pub(in super::super) fn kill(&self, leader: &mut Child) {
             // Fails only if the child is gone.
             let _ = leader.kill();
+        }
+
+        pub(in super::super) fn has_leader_failed(&self) -> bool {
+            false
         }
 
         pub(in super::super) fn is_empty(&self) -> bool {

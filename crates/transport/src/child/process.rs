@@ -102,6 +102,12 @@ impl Process {
         }
     }
 
+    /// Whether it exited with a failure or was killed. `false` once the shutdown has begun, which
+    /// watches it itself.
+    pub(super) fn has_failed(&self) -> bool {
+        lock(&self.shutdown).as_ref().is_some_and(|shutdown| shutdown.group.has_leader_failed())
+    }
+
     /// Starts the shutdown, unless it was started before.
     fn begin(&self) {
         let shutdown = lock(&self.shutdown).take();
