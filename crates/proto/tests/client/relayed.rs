@@ -192,7 +192,7 @@ fn a_question_on_the_stream_of_a_call_ends_when_the_client_gives_the_call_up() {
         // The second belongs to no stream, so only its server or the host ends it.
         client.hear_within(first, &question(7));
         client.hear(question(8));
-        let asks: Vec<_> = client.events().into_iter().filter_map(ask_of).collect();
+        let asks: Vec<_> = client.events().iter().filter_map(ask_of).collect();
         match is_late {
             false => client.connection.cancel(ExchangeId(1), "not needed"),
             true => client.pass(seconds(24 * 3600)),
@@ -211,9 +211,9 @@ fn a_question_on_the_stream_of_a_call_ends_when_the_client_gives_the_call_up() {
 }
 
 /// The number of the question that an event asks.
-fn ask_of(event: ClientEvent) -> Option<AskId> {
+fn ask_of(event: &ClientEvent) -> Option<AskId> {
     match event {
-        ClientEvent::Ask(ask, ..) => Some(ask),
+        ClientEvent::Ask(ask, ..) => Some(*ask),
         _ => None,
     }
 }
