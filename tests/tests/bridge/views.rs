@@ -21,7 +21,7 @@ fn server() -> Server {
 #[tokio::test(start_paused = true)]
 async fn views_pass() {
     for cell in cells(&ALL) {
-        let client = cell.through(&server(), |builder| builder.ui()).await;
+        let client = cell.through(&server(), bowline::client::ClientBuilder::ui).await;
         assert!(client.capabilities().supports_extension(apps::IDENTIFIER), "{cell:?}");
         let tools = client.tools().all().await.unwrap();
         let uri = tools.iter().find(|tool| tool.name == "forecast").unwrap().ui().unwrap();
