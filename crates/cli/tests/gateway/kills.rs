@@ -7,7 +7,7 @@ use bowline::types::revision::Revision;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::support::{BOTH, Gateway, Mark, PATIENCE, Start, eventually};
+use crate::support::{BOTH, Gateway, Mark, PATIENCE, Process, Start, eventually};
 
 /// Servers, each of which is killed several times in the middle of a call.
 const SERVERS: usize = 20;
@@ -41,10 +41,10 @@ async fn kill_often(client: Client, mark: Mark, number: usize) {
     for round in 0..KILLS {
         say(&client, &tool("echo"), &format!("{number}, {round}")).await;
         let sleeping =
-            tokio::spawn(client.call(&tool("sleep"), json!({ "seconds": 600 })).into_future());
+            tokio::spawn(client.call(tool("sleep"), json!({ "seconds": 600 })).into_future());
         // The call before was answered by the same server, so this one reaches it.
         say(&client, &tool("echo"), "running").await;
-        let servers: Vec<_> = mark.processes().into_iter().filter(|it| it.is_server()).collect();
+        let servers: Vec<_> = mark.processes().into_iter().filter(Process::is_server).collect();
         assert_eq!(servers.len(), 1, "{servers:?}");
         servers[0].kill();
         let outcome = tokio::time::timeout(PATIENCE, sleeping).await;

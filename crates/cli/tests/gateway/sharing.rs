@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::support::{BOTH, Gateway, Mark, Start};
+use crate::support::{BOTH, Gateway, Mark, Process, Start};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_clients_of_six_servers_need_six_processes() {
@@ -28,7 +28,7 @@ async fn five_clients_of_six_servers_need_six_processes() {
     while let Some(ended) = calls.join_next().await {
         ended.unwrap();
     }
-    let listed: Vec<_> = mark.processes().iter().map(|process| process.command()).collect();
+    let listed: Vec<_> = mark.processes().iter().map(Process::command).collect();
     assert_eq!(listed.len(), 6, "{listed:?}");
     for client in &clients {
         let tools = client.tools().all().await.unwrap();

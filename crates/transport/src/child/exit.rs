@@ -55,12 +55,12 @@ impl ExitWatch {
         {
             return;
         }
-        pending().await
+        pending::<()>().await;
     }
 
     #[cfg(not(unix))]
     async fn next(&mut self) {
-        pending().await
+        pending::<()>().await;
     }
 }
 
