@@ -462,7 +462,8 @@ fn a_gateway_names_the_login_that_a_server_needs_and_takes_it_over() {
     let config =
         format!(r#"{{ "mcpServers": {{ "guarded": {{ "url": "{}" }} }} }}"#, protected.url);
     fs::write(folder.path().join("bowline.json"), config).unwrap();
-    let mut command = protected.bowline(&["gateway", "--json", "--http", "127.0.0.1:0"]);
+    let mut command =
+        protected.bowline(&["gateway", "bowline.json", "--json", "--http", "127.0.0.1:0"]);
     command.current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut output = String::new();
