@@ -13,8 +13,16 @@ fn every_page_shows_what_the_command_prints() {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = [folder.to_owned()].into_iter().chain(env::split_paths(&path));
     let path = env::join_paths(folders).expect("the folders of PATH have no separator in them");
-    trycmd::TestCases::new()
+    // A user who has no configuration and no logins.
+    let home = tempfile::tempdir().expect("a folder for the user");
+    let user = home.path().to_string_lossy();
+    let cases = trycmd::TestCases::new();
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
+        cases.env(name, user.clone());
+    }
+    cases
         .register_bin("bowline", bowline)
         .env("PATH", path.to_string_lossy())
         .case("../../docs/commands/*.md");
+    cases.run();
 }

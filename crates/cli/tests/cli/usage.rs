@@ -24,6 +24,9 @@ const COMMANDS: &[&str] = &[
     "connect",
     "serve",
     "gateway",
+    "login",
+    "logout",
+    "status",
     "completions",
     "man",
 ];
