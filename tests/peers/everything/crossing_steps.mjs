@@ -58,10 +58,15 @@ export async function change(host, uri, touch, learn) {
   await learn?.();
   const lists = learn && (await host.hears('notifications/tools/list_changed', 1, since));
   await end();
+  const seen = { updated: updated.map(it => it.uri), list: lists && lists.length > 0 };
+  // The end of a stream has no answer, and can be overtaken.
+  return host.isModern ? seen : { ...seen, after: await updatesAfterwards(host, touch) };
+}
+
+async function updatesAfterwards(host, touch) {
   const before = host.heard.length;
   await touch();
-  const after = await host.hears(UPDATED, 0, before);
-  return { updated: updated.map(it => it.uri), list: lists && lists.length > 0, after: after.map(it => it.uri) };
+  return (await host.hears(UPDATED, 0, before)).map(it => it.uri);
 }
 
 async function follow({ client, isModern }, uri) {

@@ -150,9 +150,12 @@ impl Cell {
         let report = client.report(client.direct, &["--features", server.features], &words);
         let mut report =
             report.unwrap_or_else(|error| panic!("{self:?} without a bridge: {error}"));
-        // Some servers send changes that no client follows any more; a bridge must not.
-        if let Some(after) = report.pointer_mut("/features/changes/after") {
-            *after = json!([]);
+        if let Some(changes) = report["features"].get_mut("changes").and_then(Value::as_object_mut)
+        {
+            changes.remove("after");
+            // Some servers send changes that no session follows any more; a bridge must not.
+            let is_asked = client.revision == LEGACY && !changes.contains_key("refused");
+            changes.extend(is_asked.then(|| ("after".to_owned(), json!([]))));
         }
         report
     }

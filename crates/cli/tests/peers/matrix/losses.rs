@@ -75,14 +75,14 @@ pub(super) const LOSSES: &[Loss] = &[
         why: "a gateway has a name of its own, and instructions only of servers that were started",
     },
     Loss {
-        when: |cell, way| !is_modern_behind(cell) && (way == Way::Gateway || falls_back(cell)),
+        when: |cell, _| !is_modern_behind(cell) && falls_back(cell),
         at: "/tools/*/execution",
-        why: "a task is awaited by the bridge, so that for its caller no tool is one",
+        why: "2026-07-28 has no such mark",
     },
     Loss {
-        when: |cell, way| is_reference(cell) && (way == Way::Gateway || falls_back(cell)),
+        when: |cell, _| is_reference(cell) && falls_back(cell),
         at: "/toolsAfterwards/*/execution",
-        why: "a task is awaited by the bridge, so that for its caller no tool is one",
+        why: "2026-07-28 has no such mark",
     },
     Loss {
         when: |cell, way| is_reference(cell) && way != Way::Connect,
