@@ -219,7 +219,7 @@ impl Wire {
             let mut line = String::new();
             self.0.read_line(&mut line).await?;
             match line.trim_end().split_once(": ") {
-                Some((name, value)) if name == "content-length" => length = value.parse()?,
+                Some(("content-length", value)) => length = value.parse()?,
                 _ if line.trim().is_empty() => break,
                 _ => {}
             }
