@@ -199,7 +199,8 @@ impl ClientExchange {
     }
 
     /// Delivers an answer in JSON. A refusal may hold the JSON-RPC answer to this very request,
-    /// which is then delivered like any other, whatever the status.
+    /// which is then delivered like any other, whatever the status. Only a 401 is never an answer: it
+    /// says that a credential is missing, and callers must see that.
     async fn read(&self, reply: &mut Reply) -> Result<(), SendFailure> {
         let body = match reply.whole(self.shared.body_limits()).await {
             Ok(body) => body,
@@ -207,7 +208,7 @@ impl ClientExchange {
             Err(ended) => return Err(reply.asked().lost(ended)),
         };
         let (unit, is_answer) = self.look_into(body);
-        if is_answer {
+        if is_answer && reply.status() != StatusCode::UNAUTHORIZED {
             self.shared.deliver(unit).await;
             return Ok(());
         }
