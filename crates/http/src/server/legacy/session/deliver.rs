@@ -6,10 +6,9 @@
 
 use std::sync::Arc;
 
-use bowline_proto::request::{EveryResource, ExchangeId, Request};
+use bowline_proto::request::{EveryResource, ExchangeId};
 use bowline_proto::server::ServerEvent;
 use bowline_proto::transmit::{Role, Route};
-use bowline_types::method;
 
 use super::super::item::{Item, Line};
 use super::State;
@@ -67,7 +66,7 @@ impl State {
                         self.places.remove(number);
                         self.is_initialized = true;
                         detached.push(DetachedCall::Subscription(request));
-                    } else if is_notification(&request) {
+                    } else if !self.connection.expects_answer(number) {
                         let places = self.places.remove(number);
                         detached.push(DetachedCall::Notification(request, places));
                     } else if let Some(line) = self.lines.get(number) {
@@ -92,9 +91,4 @@ impl State {
             line.release();
         }
     }
-}
-
-/// Whether a call only passes a notification of the client on to the service.
-fn is_notification(request: &Request) -> bool {
-    request.parts.method.row().kind == method::MessageKind::Notification
 }
