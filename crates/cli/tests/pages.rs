@@ -13,7 +13,7 @@ fn every_page_shows_what_the_command_prints() {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = [folder.to_owned()].into_iter().chain(env::split_paths(&path));
     let path = env::join_paths(folders).expect("the folders of PATH have no separator in them");
-    // A user who has no configuration and no logins.
+    // The test gives the command a home folder without configuration and without logins.
     let home = tempfile::tempdir().expect("a folder for the user");
     let user = home.path().to_string_lossy();
     let cases = trycmd::TestCases::new();
