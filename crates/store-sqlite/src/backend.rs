@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bowline_store::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, Position, Result, Written,
+    Appended, Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, NewItem,
+    Position, Result, Written,
 };
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::file::{SqliteLimits, StoreFile, expires};
 use crate::listeners::Listeners;
-use crate::logs::NewItem;
+use crate::logs::ItemOfLog;
 use crate::messages::NewMessage;
 use crate::readers::{self, READERS, Read, Reader, Scan};
 use crate::values::NewValue;
@@ -164,6 +165,21 @@ impl Backend for SqliteBackend {
         Box::pin(self.ask("get", |reply| Read::Get(key.clone(), reply)))
     }
 
+    /// Reads, and writes only when it is time to renew.
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(async move {
+            let until = expires(expiry);
+            let read = |reply| Read::GetToRenew(key.clone(), until, reply);
+            let (entry, is_due) = self.ask("renew", read).await?;
+            if !is_due {
+                return Ok(entry);
+            }
+            let renew = Operation::Renew(key.clone(), until);
+            let Outcome::Renewed(entry) = self.write(renew).await? else { unreachable!("{KINDS}") };
+            Ok(entry)
+        })
+    }
+
     fn put<'a>(
         &'a self,
         key: &'a Key,
@@ -200,18 +216,13 @@ impl Backend for SqliteBackend {
         Box::pin(self.ask("scan", |reply| Read::Scan(scan, reply)))
     }
 
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
         Box::pin(async move {
-            let new = NewItem { log: log.clone(), value, expires: expires(expiry) };
-            let Outcome::Appended(position) = self.write(Operation::Append(new)).await? else {
+            let new = ItemOfLog { log: log.clone(), expires: expires(item.expiry), item };
+            let Outcome::Appended(appended, _) = self.write(Operation::Append(new)).await? else {
                 unreachable!("{KINDS}")
             };
-            Ok(position)
+            Ok(appended)
         })
     }
 

@@ -5,7 +5,7 @@
 //!
 //! * `backend`: [`SqliteBackend`], the handle that a server gets.
 //! * `file`: the file, its format, and errors that name it.
-//! * `values`, `logs`, `messages`: the statements for each kind of data.
+//! * `values`, `logs`, `marks`, `messages`: the statements for each kind of data.
 //! * `writer`: the thread that writes; it commits operations that wait for it together.
 //! * `readers`: the threads that read, while the writer writes.
 //! * `listeners`: the listeners of topics, and the thread that polls for messages of other processes.
@@ -14,6 +14,7 @@ mod backend;
 mod file;
 mod listeners;
 mod logs;
+mod marks;
 mod messages;
 mod readers;
 mod values;

@@ -1,19 +1,19 @@
 //! The statements for logs.
 
-use bowline_store::backend::{Key, LogItem, LogSlice, Position};
-use bytes::Bytes;
+use bowline_store::backend::{Appended, Key, LogItem, LogSlice, NewItem, Position};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::file::{SqliteLimits, now};
+use crate::marks;
 
 /// The bytes that an item counts in addition to its content, so that very many small ones are
 /// limited too.
 const OVERHEAD: usize = 64;
 
 /// An item to be appended.
-pub(crate) struct NewItem {
+pub(crate) struct ItemOfLog {
     pub(crate) log: Key,
-    pub(crate) value: Bytes,
+    pub(crate) item: NewItem,
     pub(crate) expires: i64,
 }
 
@@ -26,12 +26,18 @@ struct StoredLog {
     expires: i64,
 }
 
-/// Appends an item and drops the oldest ones beyond the limits. The caller has the lock of the file.
+/// Appends an item, unless its writer has lost its mark, and drops the oldest ones beyond the limits.
+/// The caller has the lock of the file, and publishes.
 pub(crate) fn append(
     connection: &Connection,
-    new: &NewItem,
+    new: &ItemOfLog,
     limits: &SqliteLimits,
-) -> rusqlite::Result<Position> {
+) -> rusqlite::Result<Appended> {
+    if let Some(mark) = &new.item.mark
+        && !marks::step(connection, mark, new.expires)?
+    {
+        return Ok(Appended::Fenced);
+    }
     let mut log = match find(connection, &new.log)? {
         Some(log) if log.expires > now() => log,
         expired => {
@@ -41,11 +47,14 @@ pub(crate) fn append(
             create(connection, &new.log)?
         }
     };
-    let position = log.next;
+    if log.next <= new.item.above.0 {
+        forget_all(connection, &mut log, new.item.above)?;
+    }
+    let (position, value) = (log.next, &*new.item.value);
     let sql = "INSERT INTO item (log, position, value) VALUES (?1, ?2, ?3)";
-    connection.prepare_cached(sql)?.execute(params![log.id, position, &*new.value])?;
+    connection.prepare_cached(sql)?.execute(params![log.id, position, value])?;
     log.next += 1;
-    log.bytes += new.value.len() + OVERHEAD;
+    log.bytes += value.len() + OVERHEAD;
     // The newest item stays even if it exceeds the limit alone.
     while (log.bytes > limits.log_bytes || log.next - log.oldest > limits.log_items as u64)
         && log.oldest < position
@@ -55,7 +64,7 @@ pub(crate) fn append(
     let sql = "UPDATE log SET oldest = ?2, next = ?3, bytes = ?4, expires = ?5 WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     statement.execute(params![log.id, log.oldest, log.next, log.bytes as i64, new.expires])?;
-    Ok(Position(position))
+    Ok(Appended::At(Position(position)))
 }
 
 /// The items of a log after a position. The caller's transaction makes both statements see the same.
@@ -118,6 +127,18 @@ fn create(connection: &Connection, log: &Key) -> rusqlite::Result<StoredLog> {
 fn remove(connection: &Connection, id: i64) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM item WHERE log = ?1")?.execute([id])?;
     connection.prepare_cached("DELETE FROM log WHERE id = ?1")?.execute([id])?;
+    Ok(())
+}
+
+/// Empties a log that has lost its end: its next item comes after `above`.
+fn forget_all(
+    connection: &Connection,
+    log: &mut StoredLog,
+    above: Position,
+) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM item WHERE log = ?1")?.execute([log.id])?;
+    log.next = above.0.saturating_add(1);
+    (log.oldest, log.bytes) = (log.next, 0);
     Ok(())
 }
 

@@ -21,6 +21,8 @@ pub(crate) const QUEUE: usize = 512;
 /// A read, and where its result goes.
 pub(crate) enum Read {
     Get(Key, Reply<Option<Entry>>),
+    /// A value, and whether it is time to renew it until this time.
+    GetToRenew(Key, i64, Reply<(Option<Entry>, bool)>),
     Scan(Scan, Reply<Vec<Key>>),
     Log(Key, Position, usize, Reply<LogSlice>),
     Listen(Key, Reply<BoxStream<'static, Bytes>>),
@@ -56,6 +58,10 @@ impl Reader {
             Read::Get(key, reply) => {
                 let entry = values::get(&self.connection, &key);
                 let _ = reply.send(entry.map_err(|error| self.file.error("get", error)));
+            }
+            Read::GetToRenew(key, expires, reply) => {
+                let found = values::get_to_renew(&self.connection, &key, expires);
+                let _ = reply.send(found.map_err(|error| self.file.error("renew", error)));
             }
             Read::Scan(Scan { prefix, after, limit }, reply) => {
                 let keys = values::scan(&self.connection, &prefix, after.as_ref(), limit);

@@ -25,6 +25,31 @@ pub(crate) fn get(connection: &Connection, key: &Key) -> rusqlite::Result<Option
     statement.query_row(params![key.as_str(), now()], entry).optional()
 }
 
+/// The value at a key, and whether less than three quarters of the time until `expires` remain for it.
+pub(crate) fn get_to_renew(
+    connection: &Connection,
+    key: &Key,
+    expires: i64,
+) -> rusqlite::Result<(Option<Entry>, bool)> {
+    let (now, entry) = (now(), get(connection, key)?);
+    let sql = "SELECT 1 FROM value WHERE key = ?1 AND expires > ?2 AND expires < ?3";
+    let due = expires.saturating_sub(expires.saturating_sub(now) / 4);
+    let is_due = connection.prepare_cached(sql)?.exists(params![key.as_str(), now, due])?;
+    Ok((entry, is_due))
+}
+
+/// The value at a key, which expires at `expires` from now on, unless it does later. The caller has
+/// the lock of the file.
+pub(crate) fn renew(
+    connection: &Connection,
+    key: &Key,
+    expires: i64,
+) -> rusqlite::Result<Option<Entry>> {
+    let sql = "UPDATE value SET expires = ?2 WHERE key = ?1 AND expires > ?3 AND expires < ?2";
+    connection.prepare_cached(sql)?.execute(params![key.as_str(), expires, now()])?;
+    get(connection, key)
+}
+
 /// Sets a value, if the current one is as expected. The caller has the lock of the file.
 pub(crate) fn put(connection: &Connection, new: &NewValue) -> rusqlite::Result<Written> {
     let sql = "SELECT version FROM value WHERE key = ?1 AND expires > ?2";

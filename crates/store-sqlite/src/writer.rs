@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bowline_store::backend::{Key, Position, Result, Written};
+use bowline_store::backend::{Appended, Entry, Key, Result, Written};
+use bytes::Bytes;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::file::{SqliteLimits, StoreFile, is_busy};
 use crate::listeners::Listeners;
-use crate::logs::{self, NewItem};
+use crate::logs::{self, ItemOfLog};
 use crate::messages::{self, NewMessage};
 use crate::values::{self, NewValue};
 
@@ -34,16 +35,20 @@ const SWEPT_LOGS: usize = 16;
 /// One operation, to be run in a transaction. It may be run again if the transaction failed.
 pub(crate) enum Operation {
     Put(NewValue),
+    /// Until this time.
+    Renew(Key, i64),
     Delete(Key),
-    Append(NewItem),
+    Append(ItemOfLog),
     Publish(NewMessage),
 }
 
 /// The result of an [`Operation`].
 pub(crate) enum Outcome {
     Put(Written),
+    Renewed(Option<Entry>),
     Deleted(bool),
-    Appended(Position),
+    /// With the number of the message that was published with the item, if one was.
+    Appended(Appended, Option<u64>),
     Published(u64),
 }
 
@@ -77,15 +82,36 @@ impl Operation {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Put(_) => "put",
+            Self::Renew(..) => "renew",
             Self::Delete(_) => "delete",
             Self::Append(_) => "append",
             Self::Publish(_) => "publish",
         }
     }
 
+    /// What it publishes, and where.
+    fn message(&self) -> Option<(&Key, &Bytes)> {
+        match self {
+            Self::Publish(message) => Some((&message.topic, &message.value)),
+            Self::Append(new) => new.item.tell.as_ref().map(|(topic, value)| (topic, value)),
+            Self::Put(_) | Self::Renew(..) | Self::Delete(_) => None,
+        }
+    }
+
     /// Messages of topics need not survive a crash: they are for processes that run now.
     fn is_durable(&self) -> bool {
         !matches!(self, Self::Publish(_))
+    }
+}
+
+impl Outcome {
+    /// The number of the message that was published.
+    fn message_number(&self) -> Option<u64> {
+        match self {
+            Self::Published(number) => Some(*number),
+            Self::Appended(_, number) => *number,
+            Self::Put(_) | Self::Renewed(_) | Self::Deleted(_) => None,
+        }
     }
 }
 
@@ -154,10 +180,9 @@ impl Writer {
     /// does not get one.
     fn reply(&self, batch: Vec<Job>, outcomes: Vec<Outcome>) {
         for (job, outcome) in batch.into_iter().zip(outcomes) {
-            if let (Operation::Publish(message), Outcome::Published(number)) =
-                (&job.operation, &outcome)
-            {
-                self.listeners.deliver(*number, &message.topic, &message.value);
+            let message = job.operation.message();
+            if let (Some((topic, value)), Some(number)) = (message, outcome.message_number()) {
+                self.listeners.deliver(number, topic, value);
             }
             let _ = job.reply.send(Ok(outcome));
         }
@@ -206,7 +231,18 @@ fn run(
             let value = values::delete(transaction, key)?;
             Outcome::Deleted(logs::delete(transaction, key)? || value)
         }
-        Operation::Append(new) => Outcome::Appended(logs::append(transaction, new, limits)?),
+        Operation::Renew(key, expires) => {
+            Outcome::Renewed(values::renew(transaction, key, *expires)?)
+        }
+        Operation::Append(new) => {
+            let appended = logs::append(transaction, new, limits)?;
+            let tell = new.item.tell.as_ref().filter(|_| appended != Appended::Fenced);
+            let publish = |(topic, value): &(Key, Bytes)| {
+                let message = NewMessage { topic: topic.clone(), value: value.clone() };
+                messages::publish(transaction, origin, &message)
+            };
+            Outcome::Appended(appended, tell.map(publish).transpose()?)
+        }
         Operation::Publish(new) => Outcome::Published(messages::publish(transaction, origin, new)?),
     })
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bowline_store::backend::{
-    Backend, BoxStream, Expect, Key, LogSlice, Position, Version, Written,
+    Appended, Backend, BoxStream, Expect, Key, LogSlice, NewItem, Position, Version, Written,
 };
 use bowline_store::events::{EventLog, ReplayError};
 use bowline_store::suite;
@@ -74,7 +74,8 @@ async fn values_logs_and_versions_survive_a_restart() {
     for round in 1..=3 {
         let store = folder.open();
         assert_eq!(store.read(&log, Position(0), 10).await.unwrap().next, Position(round));
-        assert_eq!(store.append(&log, "item".into(), LONG).await.unwrap(), Position(round));
+        let appended = store.append(&log, NewItem::new("item", LONG)).await.unwrap();
+        assert_eq!(appended, Appended::At(Position(round)));
         let found = store.get(&key).await.unwrap().map(|entry| entry.version);
         assert_eq!(found.as_ref(), versions.last(), "as the last process wrote it");
         store.delete(&key).await.unwrap();
@@ -109,7 +110,7 @@ async fn the_newest_item_stays_even_beyond_the_limit() {
     let store = folder.limited(|it| it.log_bytes = 10);
     let log = Key::new(["log"]);
     for value in ["short", "much longer than the limit"] {
-        store.append(&log, value.into(), LONG).await.unwrap();
+        store.append(&log, NewItem::new(value, LONG)).await.unwrap();
     }
     let read = store.read(&log, Position(0), 10).await.unwrap();
     assert_eq!((read.oldest, read.next, read.items.len()), (Position(2), Position(3), 1));
@@ -152,8 +153,8 @@ async fn two_handles_on_one_file_share_everything() {
     let stale = Expect::Version(version);
     assert!(matches!(two.put(&key, "2".into(), LONG, stale).await.unwrap(), Written::Yes(_)));
     assert_eq!(one.put(&key, "3".into(), LONG, stale).await.unwrap(), Written::Conflict);
-    assert_eq!(one.append(&log, "1".into(), LONG).await.unwrap(), Position(1));
-    assert_eq!(two.append(&log, "2".into(), LONG).await.unwrap(), Position(2));
+    assert_eq!(one.append(&log, NewItem::new("1", LONG)).await.unwrap(), Appended::At(Position(1)));
+    assert_eq!(two.append(&log, NewItem::new("2", LONG)).await.unwrap(), Appended::At(Position(2)));
     for publisher in [&one, &two, &one, &two] {
         // As many as may wait for a listener.
         for number in 0..64 {
@@ -203,7 +204,7 @@ async fn while_another_process_writes_reads_succeed_and_writes_fail_soon() {
     let begin = Instant::now();
     let (put, append, delete, publish) = tokio::join!(
         store.put(&key, "after".into(), LONG, Expect::Anything),
-        store.append(&log, "item".into(), LONG),
+        store.append(&log, NewItem::new("item", LONG)),
         store.delete(&key),
         async {
             // Reads do not wait for the writer, which waits for the lock.

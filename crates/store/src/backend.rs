@@ -1,6 +1,6 @@
 //! The one trait that a database implements.
 //!
-//! Everything that outlives a request, such as an event log, is built on its eight operations:
+//! Everything that outlives a request, such as an event log, is built on its nine operations:
 //! values that expire and are compared before they are set, logs that grow only at their end, and
 //! topics. A backend knows nothing of the protocol.
 //!
@@ -34,6 +34,10 @@ pub trait Backend: Send + Sync + 'static {
     /// The value at a key. `None` if there is none or it has expired.
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>>;
 
+    /// As [`get`](Self::get), and the value expires after this time from now on, if less than three
+    /// quarters of it remain. Never shortens the time that is left. The version stays.
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>>;
+
     /// Sets a value that expires after a time, if the current value is as expected. The comparison
     /// and the write are one step: of two writers that expect the same version, one wins.
     fn put<'a>(
@@ -56,16 +60,12 @@ pub trait Backend: Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>>>;
 
-    /// Appends an item to a log. The log expires this long after the last item.
+    /// Appends an item to a log. The log expires after [`NewItem::expiry`] from now on.
     ///
-    /// The first position is 1, and positions have no gaps. A backend may drop the oldest items of
-    /// a log that exceeds its limits; [`LogSlice::oldest`] then shows it.
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>>;
+    /// The first position is 1, and positions have no gaps, except where [`NewItem::above`] demands
+    /// one. A backend may drop the oldest items of a log that exceeds its limits;
+    /// [`LogSlice::oldest`] then shows it. All that the item asks for is one step.
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>>;
 
     /// The items of a log after a position, in order, at most `limit`.
     fn read<'a>(
@@ -81,6 +81,9 @@ pub trait Backend: Send + Sync + 'static {
     /// The values that are published on a topic from now on. A slow listener may miss some. When
     /// the future resolves, the listener is registered: a caller that reads a log after it misses
     /// no event.
+    ///
+    /// A backend that lost its connection and has it again sends each listener an empty message.
+    /// Messages may have been missed: read again what the topic reports on.
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
 }
 
@@ -88,6 +91,10 @@ pub trait Backend: Send + Sync + 'static {
 impl<B: Backend + ?Sized> Backend for Arc<B> {
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         (**self).get(key)
+    }
+
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
+        (**self).renew(key, expiry)
     }
 
     fn put<'a>(
@@ -113,13 +120,8 @@ impl<B: Backend + ?Sized> Backend for Arc<B> {
         (**self).scan(prefix, after, limit)
     }
 
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
-        (**self).append(log, value, expiry)
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
+        (**self).append(log, item)
     }
 
     fn read<'a>(
@@ -199,6 +201,107 @@ pub enum Written {
 /// A position in a log. The first item has position 1; 0 is before all items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(pub u64);
+
+/// An item for [`Backend::append`].
+///
+/// ```
+/// # use std::time::Duration;
+/// use bowline_store::Key;
+/// use bowline_store::backend::{Mark, MarkStep, NewItem, Position};
+///
+/// let mark = Mark { key: Key::new(["stream", "7"]), owner: "me".into(), step: MarkStep::Begin };
+/// let item = NewItem::new("event", Duration::from_secs(60))
+///     .above(Position(3))
+///     .tell(Key::new(["news", "7"]), "")
+///     .mark(mark);
+/// assert_eq!(item.above, Position(3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewItem {
+    /// The bytes to store.
+    pub value: Bytes,
+    /// How long the log is kept from now on.
+    pub expiry: Duration,
+    /// The highest position that the writer knows. The item's position exceeds it. A log that is
+    /// behind, because it lost its end, drops its items, so that [`LogSlice::oldest`] shows the gap.
+    pub above: Position,
+    /// A topic, and what to publish on it. Listeners that get it can read the item.
+    pub tell: Option<(Key, Bytes)>,
+    /// The mark of the log's writer.
+    pub mark: Option<Mark>,
+}
+
+impl NewItem {
+    /// An item without demands.
+    pub fn new(value: impl Into<Bytes>, expiry: Duration) -> Self {
+        Self { value: value.into(), expiry, above: Position(0), tell: None, mark: None }
+    }
+
+    /// Sets the highest position that the writer knows.
+    #[must_use]
+    pub fn above(mut self, position: Position) -> Self {
+        self.above = position;
+        self
+    }
+
+    /// Publishes a value together with the item.
+    #[must_use]
+    pub fn tell(mut self, topic: Key, value: impl Into<Bytes>) -> Self {
+        self.tell = Some((topic, value.into()));
+        self
+    }
+
+    /// Sets, requires or removes the mark of the writer together with the item.
+    #[must_use]
+    pub fn mark(mut self, mark: Mark) -> Self {
+        self.mark = Some(mark);
+        self
+    }
+}
+
+/// The mark of a writer: a value that exists while the writer may append to its log. Another
+/// process that deletes it stops the writer. An ordinary value, which [`Backend::get`] returns and
+/// [`Backend::delete`] removes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The key of the mark.
+    pub key: Key,
+    /// The value of the mark. It names the writer.
+    pub owner: Bytes,
+    /// What becomes of the mark.
+    pub step: MarkStep,
+}
+
+/// What becomes of a [`Mark`] when an item is appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkStep {
+    /// The mark is set, with the expiry of the item. A mark of another owner is replaced.
+    Begin,
+    /// The item is appended only if the mark is there and names this owner. The mark then gets the
+    /// expiry of the item, and keeps its version.
+    Continue,
+    /// As [`Continue`](Self::Continue), but the mark is removed.
+    End,
+}
+
+/// What [`Backend::append`] has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// The item is in the log, at this position.
+    At(Position),
+    /// The mark is gone, or names another owner: nothing was appended, and nothing published.
+    Fenced,
+}
+
+impl Appended {
+    /// The position of the item. `None` if it was not appended.
+    pub fn position(self) -> Option<Position> {
+        match self {
+            Self::At(position) => Some(position),
+            Self::Fenced => None,
+        }
+    }
+}
 
 /// The items of a log after a position, and the bounds of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::backend::{Backend, BoxStream, Error, Key, LogItem, Position};
+use crate::backend::{Backend, BoxStream, Error, Key, LogItem, NewItem, Position};
 
 /// The most items of one read from the backend.
 const PAGE: usize = 64;
@@ -104,9 +104,9 @@ impl EventLog {
         value.put_u8(u8::from(is_last));
         value.put_slice(message);
         let kept = if is_last { self.kept_after_end } else { WHILE_OPEN };
-        let position = self.backend.append(&self.log, value.freeze(), kept).await?;
-        self.wake_readers().await?;
-        Ok(position)
+        let item = NewItem::new(value, kept).tell(self.topic.clone(), Bytes::new());
+        let appended = self.backend.append(&self.log, item).await?;
+        appended.position().ok_or_else(|| Error::new("an item without a mark was fenced"))
     }
 
     /// Wakes all replays of the stream, so that they read the log again.

@@ -7,7 +7,7 @@
 //! memory is freed by the next write. When the bytes do not suffice, events of streams are dropped
 //! before values are refused, because a client that misses events gets an error and can go on.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -15,32 +15,19 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogItem, LogSlice, Position, Result,
-    Version, Written,
+    Appended, Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, NewItem,
+    Position, Result, Version, Written,
 };
 
+mod limits;
+mod logs;
+mod marks;
 mod topics;
 
-use topics::{TopicListener, TopicStream};
-
-/// The limits of a [`MemoryBackend`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemoryLimits {
-    /// The most bytes of all values and logs together. To make room, the logs that expire first
-    /// drop their items. A write that does not fit even then fails.
-    pub bytes: usize,
-    /// The most bytes of one log. Beyond that it drops its oldest items.
-    pub log_bytes: usize,
-    /// The most items of one log. Beyond that it drops its oldest.
-    pub log_items: usize,
-}
-
-impl Default for MemoryLimits {
-    fn default() -> Self {
-        Self { bytes: 256 * 1024 * 1024, log_bytes: 1024 * 1024, log_items: 1024 }
-    }
-}
+pub use self::limits::MemoryLimits;
+use self::limits::OVERHEAD;
+use self::logs::StoredLog;
+use self::topics::{TopicListener, TopicStream};
 
 /// Stores everything in the memory of this process. Nothing survives a restart.
 #[derive(Default)]
@@ -61,10 +48,6 @@ struct MemoryState {
     version: u64,
 }
 
-/// The bytes that an item or a value counts in addition to its content and its key, so that very
-/// many small ones are limited too.
-const OVERHEAD: usize = 64;
-
 /// The expiry of an entry whose requested expiry exceeds the range of [`Instant`].
 const FOR_GOOD: Duration = Duration::from_secs(u32::MAX as u64);
 
@@ -72,15 +55,6 @@ const FOR_GOOD: Duration = Duration::from_secs(u32::MAX as u64);
 struct StoredValue {
     value: Bytes,
     version: Version,
-    expires: Instant,
-}
-
-/// Kept even when all items were dropped, so that positions go on and a gap is noticed.
-struct StoredLog {
-    items: VecDeque<Bytes>,
-    /// The position of the first item, or of the next one if the log is empty.
-    oldest: u64,
-    bytes: usize,
     expires: Instant,
 }
 
@@ -125,58 +99,55 @@ impl MemoryBackend {
         }
         let (size, freed) = (size_of_value(key, &value), state.size_of(key));
         state.make_room(size.saturating_sub(freed), self.limits.bytes, key)?;
-        state.remove(key);
-        state.version += 1;
-        let version = Version(state.version);
-        let expires = state.remember(key, expiry, now);
-        state.bytes += size;
-        state.values.insert(key.clone(), StoredValue { value, version, expires });
-        Ok(Written::Yes(version))
+        Ok(Written::Yes(state.set(key, value, expiry, now)))
     }
 
-    /// The log gets the new expiry as a whole, as [`Backend::append`] demands.
-    fn write_item(&self, key: &Key, value: Bytes, expiry: Duration) -> Result<Position> {
+    /// A value whose time is renewed.
+    fn renew_value(&self, key: &Key, expiry: Duration) -> Option<Entry> {
         let now = Instant::now();
         let mut state = self.lock();
         state.expire(now);
+        let value = state.values.get(key)?;
+        let entry = Entry { value: value.value.clone(), version: value.version };
+        if value.expires.saturating_duration_since(now) < expiry - expiry / 4 {
+            state.prolong(key, expiry, now);
+        }
+        Some(entry)
+    }
+
+    /// The log gets the new expiry as a whole, as [`Backend::append`] demands. Everything that can
+    /// fail comes before the first change.
+    fn write_item(&self, key: &Key, item: NewItem) -> Result<Appended> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.expire(now);
+        if item.mark.as_ref().is_some_and(|mark| state.is_fenced(mark)) {
+            return Ok(Appended::Fenced);
+        }
         let expired = state.logs.get(key).map(|log| log.expires);
         let empty = if expired.is_none() { size_of_log(key) } else { 0 };
-        state.make_room(value.len() + OVERHEAD + empty, self.limits.bytes, key)?;
+        let mark = item.mark.as_ref().map_or(0, |mark| state.growth_of(mark));
+        state.make_room(item.value.len() + OVERHEAD + empty + mark, self.limits.bytes, key)?;
         if let Some(expires) = expired {
             state.expiries.remove(&(expires, key.clone()));
         }
-        let expires = state.remember(key, expiry, now);
-        let new = || StoredLog { items: VecDeque::new(), oldest: 1, bytes: 0, expires };
+        if let Some(mark) = item.mark {
+            state.step_mark(mark, item.expiry, now);
+        }
+        let expires = state.remember(key, item.expiry, now);
+        let new = || StoredLog::new(expires);
         let log = state.logs.entry(key.clone()).or_insert_with(new);
         log.expires = expires;
         let before = log.bytes;
-        let position = log.next();
-        log.bytes += value.len() + OVERHEAD;
-        log.items.push_back(value);
-        // The newest item stays even if it exceeds the limit alone.
-        while (log.bytes > self.limits.log_bytes || log.items.len() > self.limits.log_items)
-            && log.items.len() > 1
-        {
-            log.forget_oldest();
-        }
+        let position = log.push(item.value, item.above, &self.limits);
         let after = log.bytes;
         state.bytes = state.bytes + empty + after - before;
-        Ok(position)
-    }
-}
-
-impl StoredLog {
-    /// The position of the next item.
-    fn next(&self) -> Position {
-        Position(self.oldest + self.items.len() as u64)
-    }
-
-    /// The positions of the others stay.
-    fn forget_oldest(&mut self) {
-        if let Some(item) = self.items.pop_front() {
-            self.oldest += 1;
-            self.bytes -= item.len() + OVERHEAD;
-        }
+        let Some((topic, news)) = item.tell else { return Ok(Appended::At(position)) };
+        let listeners = state.listeners(&topic);
+        // Listeners are woken without the lock.
+        drop(state);
+        listeners.iter().for_each(|listener| listener.push(news.clone()));
+        Ok(Appended::At(position))
     }
 }
 
@@ -209,6 +180,33 @@ impl MemoryState {
     fn size_of(&self, key: &Key) -> usize {
         let value = self.values.get(key).map_or(0, |value| size_of_value(key, &value.value));
         value + self.logs.get(key).map_or(0, |log| size_of_log(key) + log.bytes)
+    }
+
+    /// The listeners of a topic.
+    fn listeners(&self, topic: &Key) -> Vec<Arc<TopicListener>> {
+        self.topics.get(topic).into_iter().flatten().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Sets a value. The caller has made room.
+    fn set(&mut self, key: &Key, value: Bytes, expiry: Duration, now: Instant) -> Version {
+        self.remove(key);
+        self.version += 1;
+        let version = Version(self.version);
+        let expires = self.remember(key, expiry, now);
+        self.bytes += size_of_value(key, &value);
+        self.values.insert(key.clone(), StoredValue { value, version, expires });
+        version
+    }
+
+    /// Sets when a value expires.
+    fn prolong(&mut self, key: &Key, expiry: Duration, now: Instant) {
+        let expires = self.remember(key, expiry, now);
+        if let Some(value) = self.values.get_mut(key) {
+            let before = std::mem::replace(&mut value.expires, expires);
+            if before != expires {
+                self.expiries.remove(&(before, key.clone()));
+            }
+        }
     }
 
     /// Records when a key expires.
@@ -271,6 +269,10 @@ impl Backend for MemoryBackend {
         Box::pin(ready(Ok(entry)))
     }
 
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(ready(Ok(self.renew_value(key, expiry))))
+    }
+
     fn put<'a>(
         &'a self,
         key: &'a Key,
@@ -305,13 +307,8 @@ impl Backend for MemoryBackend {
         Box::pin(ready(Ok(found.take(limit).cloned().collect())))
     }
 
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
-        Box::pin(ready(self.write_item(log, value, expiry)))
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
+        Box::pin(ready(self.write_item(log, item)))
     }
 
     fn read<'a>(
@@ -325,24 +322,12 @@ impl Backend for MemoryBackend {
         let Some(log) = state.logs.get(log).filter(|log| now < log.expires) else {
             return Box::pin(ready(Ok(LogSlice::empty())));
         };
-        let skipped = after.0.saturating_add(1).saturating_sub(log.oldest);
-        let skip = usize::try_from(skipped).unwrap_or(usize::MAX);
-        let positions = (log.oldest..).map(Position);
-        let items = positions.zip(&log.items).skip(skip).take(limit);
-        let items =
-            items.map(|(position, value)| LogItem { position, value: value.clone() }).collect();
-        let (oldest, next) = (Position(log.oldest), log.next());
-        Box::pin(ready(Ok(LogSlice { oldest, next, items })))
+        Box::pin(ready(Ok(log.slice(after, limit))))
     }
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        let listeners = {
-            let state = self.lock();
-            state.topics.get(topic).cloned().unwrap_or_default()
-        };
-        for listener in listeners.iter().filter_map(Weak::upgrade) {
-            listener.push(value.clone());
-        }
+        let listeners = self.lock().listeners(topic);
+        listeners.iter().for_each(|listener| listener.push(value.clone()));
         Box::pin(ready(Ok(())))
     }
 

@@ -22,7 +22,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::backend::{Backend, BoxStream, Expect, Key, LogSlice, Position, Version, Written};
+use crate::backend::{
+    Appended, Backend, BoxStream, Expect, Key, LogSlice, Mark, MarkStep, NewItem, Position,
+    Version, Written,
+};
 use crate::events::{EventLog, ReplayError};
 
 /// An expiry that does not pass while these tests run.
@@ -42,11 +45,16 @@ where
     values_are_kept(&*make().await).await;
     values_are_set_only_as_expected(&*make().await).await;
     values_expire(&*make().await).await;
+    values_are_renewed(&*make().await).await;
     keys_are_scanned_in_order(&*make().await).await;
     logs_count_from_one(&*make().await).await;
     logs_are_read_from_anywhere(&*make().await).await;
     logs_expire_and_are_deleted(&*make().await).await;
+    positions_exceed_what_the_writer_knows(&*make().await).await;
+    marks_fence_writers(&*make().await).await;
+    marks_are_values(&*make().await).await;
     topics_reach_all_listeners(&*make().await).await;
+    items_wake_listeners(&*make().await).await;
     events_are_replayed_once_and_in_order(make().await).await;
     the_end_and_a_gap_are_reported(make().await).await;
 }
@@ -94,6 +102,23 @@ async fn values_expire(store: &impl Backend) {
     assert!(store.get(&key).await.unwrap().is_some(), "and not over at once");
 }
 
+async fn values_are_renewed(store: &impl Backend) {
+    let key = Key::new(["values", "renewed"]);
+    assert_eq!(store.renew(&key, LONG).await.unwrap(), None, "there is no value to renew");
+    store.put(&key, "1".into(), Duration::from_secs(1800), Expect::Anything).await.unwrap();
+    let before = store.get(&key).await.unwrap();
+    for expiry in [LONG, Duration::ZERO, Duration::MAX, LONG] {
+        let renewed = store.renew(&key, expiry).await.unwrap();
+        assert_eq!(renewed, before, "renewing keeps the value and the version");
+    }
+    assert_eq!(store.get(&key).await.unwrap(), before, "renewing shortens no life");
+    let version = before.map(|entry| entry.version).expect("the value is there");
+    let next = put(store, &key, "2", Expect::Version(version)).await;
+    assert!(next.is_some(), "the version of a renewed value still matches");
+    store.put(&key, "3".into(), Duration::ZERO, Expect::Anything).await.unwrap();
+    assert_eq!(store.renew(&key, LONG).await.unwrap(), None, "what has expired stays gone");
+}
+
 async fn keys_are_scanned_in_order(store: &impl Backend) {
     let key = |name: &str| Key::new(["scan", name]);
     for name in ["c", "a", "b"] {
@@ -116,17 +141,17 @@ async fn logs_count_from_one(store: &impl Backend) {
     let log = Key::new(["log", "a"]);
     assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "a log that does not exist is empty");
     for expected in 1..=5 {
-        let position = store.append(&log, text(expected), LONG).await.unwrap();
-        assert_eq!(position, Position(expected), "positions have no gaps");
+        let appended = append(store, &log, NewItem::new(text(expected), LONG)).await;
+        assert_eq!(appended, at(expected), "positions have no gaps");
     }
-    let other = store.append(&Key::new(["log", "b"]), text(1), LONG).await.unwrap();
-    assert_eq!(other, Position(1), "each log has positions of its own");
+    let other = append(store, &Key::new(["log", "b"]), NewItem::new("1", LONG)).await;
+    assert_eq!(other, at(1), "each log has positions of its own");
 }
 
 async fn logs_are_read_from_anywhere(store: &impl Backend) {
     let log = Key::new(["log", "read"]);
     for number in 1..=5 {
-        store.append(&log, text(number), LONG).await.unwrap();
+        append(store, &log, NewItem::new(text(number), LONG)).await;
     }
     for after in 0..=5 {
         let found = read(store, &log, after).await;
@@ -148,13 +173,87 @@ async fn logs_are_read_from_anywhere(store: &impl Backend) {
 
 async fn logs_expire_and_are_deleted(store: &impl Backend) {
     let log = Key::new(["log", "brief"]);
-    store.append(&log, text(1), Duration::ZERO).await.unwrap();
+    append(store, &log, NewItem::new("1", Duration::ZERO)).await;
     assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "it has expired");
-    store.append(&log, text(1), LONG).await.unwrap();
-    store.append(&log, text(2), LONG).await.unwrap();
+    append(store, &log, NewItem::new("1", LONG)).await;
+    append(store, &log, NewItem::new("2", LONG)).await;
     assert_eq!(read(store, &log, 0).await.items.len(), 2, "each item prolongs the log");
     assert!(store.delete(&log).await.unwrap(), "something was deleted");
     assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "what was deleted is gone");
+}
+
+async fn positions_exceed_what_the_writer_knows(store: &impl Backend) {
+    let log = Key::new(["log", "above"]);
+    let above = |above| NewItem::new(text(above + 1), LONG).above(Position(above));
+    for known in 0..=2 {
+        assert_eq!(append(store, &log, above(known)).await, at(known + 1), "the log is not behind");
+    }
+    assert_eq!(append(store, &log, above(1)).await, at(4), "the log knows more than the writer");
+    assert_eq!(read(store, &log, 0).await.items.len(), 4, "and keeps its items");
+    assert_eq!(append(store, &log, above(6)).await, at(7), "the log is behind");
+    let found = read(store, &log, 0).await;
+    assert_eq!((found.oldest, found.next), (Position(7), Position(8)), "its older items are gone");
+    assert_eq!(found.items.len(), 1, "the new item is stored");
+    assert_eq!(append(store, &log, above(0)).await, at(8), "it counts on from there");
+    let new = Key::new(["log", "lost"]);
+    assert_eq!(append(store, &new, above(9)).await, at(10), "a log that is lost begins there too");
+    assert_eq!(read(store, &new, 0).await.oldest, Position(10));
+}
+
+async fn marks_fence_writers(store: &impl Backend) {
+    let (log, topic) = (Key::new(["log", "marked"]), Key::new(["topic", "marked"]));
+    let mut listener = store.listen(&topic).await.unwrap();
+    let item = |owner: &'static str, step| {
+        NewItem::new(owner, LONG).mark(mark(owner, step)).tell(topic.clone(), owner)
+    };
+    for step in [MarkStep::Continue, MarkStep::End] {
+        let early = append(store, &log, item("one", step)).await;
+        assert_eq!(early, Appended::Fenced, "there is no mark yet: {step:?}");
+    }
+    assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "a fenced item is not appended");
+    assert_eq!(append(store, &log, item("one", MarkStep::Begin)).await, at(1));
+    assert_eq!(append(store, &log, item("one", MarkStep::Continue)).await, at(2));
+    let other = append(store, &log, item("two", MarkStep::Continue)).await;
+    assert_eq!(other, Appended::Fenced, "the mark names another owner");
+    assert_eq!(append(store, &log, item("two", MarkStep::End)).await, Appended::Fenced);
+    assert_eq!(append(store, &log, item("one", MarkStep::End)).await, at(3));
+    let late = append(store, &log, item("one", MarkStep::Continue)).await;
+    assert_eq!(late, Appended::Fenced, "the end removed the mark");
+    assert_eq!(append(store, &log, item("two", MarkStep::Begin)).await, at(4));
+    assert_eq!(append(store, &log, item("one", MarkStep::Begin)).await, at(5), "it is replaced");
+    assert_eq!(append(store, &log, item("two", MarkStep::End)).await, Appended::Fenced);
+    for expected in ["one", "one", "one", "two", "one"] {
+        assert_eq!(received(&mut listener).await, expected, "a fenced item tells nothing");
+    }
+}
+
+async fn marks_are_values(store: &impl Backend) {
+    let (log, key) = (Key::new(["log", "valued"]), mark("", MarkStep::Begin).key);
+    let item = |step| NewItem::new("item", LONG).mark(mark("me", step));
+    append(store, &log, item(MarkStep::Begin)).await;
+    let begun = store.get(&key).await.unwrap().expect("the mark is a value");
+    assert_eq!(begun.value, "me");
+    append(store, &log, item(MarkStep::Continue)).await;
+    let continued = store.get(&key).await.unwrap().expect("the mark stays");
+    assert_eq!(continued, begun, "going on keeps the version of the mark");
+    assert!(store.delete(&key).await.unwrap(), "the mark can be deleted");
+    assert_eq!(append(store, &log, item(MarkStep::Continue)).await, Appended::Fenced);
+    append(store, &log, item(MarkStep::Begin)).await;
+    append(store, &log, item(MarkStep::End)).await;
+    assert_eq!(store.get(&key).await.unwrap(), None, "the end removes the mark");
+    let brief = NewItem::new("item", Duration::ZERO).mark(mark("me", MarkStep::Begin));
+    append(store, &log, brief).await;
+    assert_eq!(store.get(&key).await.unwrap(), None, "the mark expires with the item");
+    assert_eq!(append(store, &log, item(MarkStep::End)).await, Appended::Fenced);
+}
+
+async fn items_wake_listeners(store: &impl Backend) {
+    let (log, topic) = (Key::new(["log", "told"]), Key::new(["topic", "told"]));
+    let mut listener = store.listen(&topic).await.unwrap();
+    for news in ["1", ""] {
+        append(store, &log, NewItem::new("item", LONG).tell(topic.clone(), news)).await;
+        assert_eq!(received(&mut listener).await, news, "the item's message arrives");
+    }
 }
 
 async fn topics_reach_all_listeners(store: &impl Backend) {
@@ -224,6 +323,18 @@ async fn put(store: &impl Backend, key: &Key, value: &str, expect: Expect) -> Op
         Written::Yes(version) => Some(version),
         Written::Conflict => None,
     }
+}
+
+async fn append(store: &impl Backend, log: &Key, item: NewItem) -> Appended {
+    store.append(log, item).await.unwrap()
+}
+
+fn at(position: u64) -> Appended {
+    Appended::At(Position(position))
+}
+
+fn mark(owner: &'static str, step: MarkStep) -> Mark {
+    Mark { key: Key::new(["mark"]), owner: owner.into(), step }
 }
 
 async fn read(store: &impl Backend, log: &Key, after: u64) -> LogSlice {

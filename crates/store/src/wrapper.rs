@@ -10,7 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Expect, Key, LogSlice, Position, Result, Written,
+    Appended, Backend, BoxFuture, BoxStream, Entry, Expect, Key, LogSlice, NewItem, Position,
+    Result, Written,
 };
 
 /// What a backend around another one does with operations. Without methods of its own, each
@@ -70,6 +71,11 @@ pub trait Wrapper: Send + Sync + 'static {
         self.inner().get(key)
     }
 
+    /// [`Backend::renew`].
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
+        self.inner().renew(key, expiry)
+    }
+
     /// [`Backend::put`].
     fn put<'a>(
         &'a self,
@@ -97,13 +103,8 @@ pub trait Wrapper: Send + Sync + 'static {
     }
 
     /// [`Backend::append`].
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
-        self.inner().append(log, value, expiry)
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
+        self.inner().append(log, item)
     }
 
     /// [`Backend::read`].
@@ -141,6 +142,8 @@ pub struct Operation<'a> {
 pub enum OperationKind {
     /// [`Backend::get`].
     Get,
+    /// [`Backend::renew`].
+    Renew,
     /// [`Backend::put`].
     Put,
     /// [`Backend::delete`].
@@ -183,6 +186,13 @@ impl<W: Wrapper> Backend for Wrapped<W> {
         })
     }
 
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(async move {
+            self.begin(OperationKind::Renew, key).await?;
+            self.0.renew(key, expiry).await
+        })
+    }
+
     fn put<'a>(
         &'a self,
         key: &'a Key,
@@ -215,15 +225,10 @@ impl<W: Wrapper> Backend for Wrapped<W> {
         })
     }
 
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
         Box::pin(async move {
             self.begin(OperationKind::Append, log).await?;
-            self.0.append(log, value, expiry).await
+            self.0.append(log, item).await
         })
     }
 

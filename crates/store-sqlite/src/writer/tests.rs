@@ -1,6 +1,6 @@
 //! What the writer does that callers cannot see: when it waits for the disk, and what it sweeps.
 
-use bowline_store::backend::Expect;
+use bowline_store::backend::{Expect, NewItem};
 use tempfile::TempDir;
 
 use super::*;
@@ -32,8 +32,8 @@ fn put(name: &str, expires: i64) -> Job {
 }
 
 fn append(name: &str, expires: i64) -> Job {
-    let (log, value) = (Key::new([name]), "item".into());
-    job(Operation::Append(NewItem { log, value, expires }))
+    let (log, item) = (Key::new([name]), NewItem::new("item", Duration::ZERO));
+    job(Operation::Append(ItemOfLog { log, item, expires }))
 }
 
 fn publish() -> Job {

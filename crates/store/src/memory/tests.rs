@@ -39,7 +39,7 @@ async fn the_newest_item_stays_even_beyond_the_limit() {
     let memory = MemoryBackend::new(limits(|it| it.log_bytes = 10));
     let log = Key::new(["log"]);
     for value in ["short", "much longer than the limit"] {
-        memory.append(&log, value.into(), LONG).await.unwrap();
+        memory.append(&log, NewItem::new(value, LONG)).await.unwrap();
     }
     let read = memory.read(&log, Position(1), 10).await.unwrap();
     assert_eq!(read.items[0].value, "much longer than the limit");
@@ -49,13 +49,16 @@ async fn the_newest_item_stays_even_beyond_the_limit() {
 async fn the_log_that_expires_first_makes_room_and_keeps_its_positions() {
     let memory = MemoryBackend::new(limits(|it| it.bytes = 1000));
     let (quiet, busy) = (Key::new(["quiet"]), Key::new(["busy"]));
-    memory.append(&quiet, vec![0; 300].into(), LONG).await.unwrap();
-    memory.append(&busy, vec![0; 300].into(), LONG * 2).await.unwrap();
-    let position = memory.append(&busy, vec![0; 300].into(), LONG * 2).await.unwrap();
-    assert_eq!(position, Position(2));
+    memory.append(&quiet, NewItem::new(vec![0; 300], LONG)).await.unwrap();
+    memory.append(&busy, NewItem::new(vec![0; 300], LONG * 2)).await.unwrap();
+    let position = memory.append(&busy, NewItem::new(vec![0; 300], LONG * 2)).await.unwrap();
+    assert_eq!(position, Appended::At(Position(2)));
     let read = memory.read(&quiet, Position(0), 10).await.unwrap();
     assert_eq!((read.oldest, read.items.len()), (Position(2), 0));
-    assert_eq!(memory.append(&quiet, "again".into(), LONG).await.unwrap(), Position(2));
+    assert_eq!(
+        memory.append(&quiet, NewItem::new("again", LONG)).await.unwrap(),
+        Appended::At(Position(2))
+    );
 }
 
 #[tokio::test]
@@ -63,11 +66,11 @@ async fn what_does_not_fit_is_refused_and_changes_nothing() {
     let memory = MemoryBackend::new(limits(|it| it.bytes = 1000));
     let (key, log) = (Key::new(["key"]), Key::new(["log"]));
     memory.put(&key, "kept".into(), LONG, Expect::Anything).await.unwrap();
-    memory.append(&log, "kept".into(), LONG).await.unwrap();
+    memory.append(&log, NewItem::new("kept", LONG)).await.unwrap();
     let huge = Bytes::from(vec![0; 2000]);
     let error = memory.put(&key, huge.clone(), LONG, Expect::Anything).await.unwrap_err();
     assert!(error.to_string().contains("1000 bytes"), "{error}");
-    assert!(memory.append(&log, huge, LONG).await.is_err());
+    assert!(memory.append(&log, NewItem::new(huge, LONG)).await.is_err());
     assert_eq!(memory.get(&key).await.unwrap().unwrap().value, "kept");
     assert_eq!(memory.read(&log, Position(0), 10).await.unwrap().items.len(), 1);
 }
@@ -87,7 +90,7 @@ async fn an_expired_entry_cannot_be_deleted() {
     let memory = MemoryBackend::default();
     let key = Key::new(["key"]);
     memory.put(&key, "x".into(), Duration::ZERO, Expect::Anything).await.unwrap();
-    memory.append(&key, "x".into(), Duration::ZERO).await.unwrap();
+    memory.append(&key, NewItem::new("x", Duration::ZERO)).await.unwrap();
     assert!(!memory.delete(&key).await.unwrap());
 }
 
@@ -99,8 +102,8 @@ async fn no_bytes_are_counted_after_everything_is_removed() {
         let log = Key::new(["log", &number.to_string()]);
         let expiry = if number % 2 == 0 { Duration::ZERO } else { LONG };
         memory.put(&key, "value".into(), expiry, Expect::Anything).await.unwrap();
-        memory.append(&log, "item".into(), LONG).await.unwrap();
-        memory.append(&log, "item".into(), expiry).await.unwrap();
+        memory.append(&log, NewItem::new("item", LONG)).await.unwrap();
+        memory.append(&log, NewItem::new("item", expiry)).await.unwrap();
         if number % 2 == 1 {
             assert!(memory.delete(&key).await.unwrap() && memory.delete(&log).await.unwrap());
         }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use bowline_store::backend::{Backend, Expect, Key, Position, Written};
+use bowline_store::backend::{Appended, Backend, Expect, Key, NewItem, Position, Written};
 use bytes::Bytes;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
@@ -54,8 +54,8 @@ pub async fn write_until_killed(store: Arc<dyn Backend>) {
                 let value = content(lane, number);
                 let put = store.put(&value_key(lane), value.clone(), LONG, Expect::Anything).await;
                 let Ok(Written::Yes(version)) = put else { panic!("cannot put: {put:?}") };
-                let position = store.append(&log_key(lane), value, LONG).await;
-                assert_eq!(position.expect("cannot append"), Position(number));
+                let position = store.append(&log_key(lane), NewItem::new(value, LONG)).await;
+                assert_eq!(position.expect("cannot append"), Appended::At(Position(number)));
                 let line = format!("\n{MARK}{lane} {number} {}\n", version.0);
                 // The reader is gone when the test is.
                 let mut out = std::io::stdout().lock();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bowline_store::backend::{Backend, Expect, Key, Position};
+use bowline_store::backend::{Backend, Expect, Key, NewItem, Position};
 
 use super::BackendUnderTest;
 use super::slots::{counts, increment};
@@ -37,10 +37,11 @@ async fn every_operation_ends(subject: &dyn BackendUnderTest, store: &dyn Backen
     let Some(outage) = subject.outage("faults") else { return };
     tokio::join!(
         ends("get", store.get(&key)),
+        ends("renew", store.renew(&key, LONG)),
         ends("put", store.put(&key, "x".into(), LONG, Expect::Anything)),
         ends("delete", store.delete(&key)),
         ends("scan", store.scan(&key, None, 10)),
-        ends("append", store.append(&key, "x".into(), LONG)),
+        ends("append", store.append(&key, NewItem::new("x", LONG))),
         ends("read", store.read(&key, Position(0), 10)),
         ends("publish", store.publish(&key, "x".into())),
         ends("listen", store.listen(&key)),

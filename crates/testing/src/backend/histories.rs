@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bowline_store::backend::{Backend, Expect, Key, Position, Version, Written};
+use bowline_store::backend::{Appended, Backend, Expect, Key, NewItem, Position, Version, Written};
 use bytes::Bytes;
 
 use super::BackendUnderTest;
@@ -253,8 +253,9 @@ impl Caller {
             0..11 => {
                 self.numbers += 1;
                 let item = self.numbers;
-                let appended = self.store.append(&key, number_bytes(item), LONG).await.ok();
-                let position = appended.map(|position| position.0);
+                let new = NewItem::new(number_bytes(item), LONG);
+                let appended = self.store.append(&key, new).await.ok();
+                let position = appended.and_then(Appended::position).map(|position| position.0);
                 (LogCall::Append { item, position }, position.is_none())
             }
             11..19 => {

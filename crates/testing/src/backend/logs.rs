@@ -1,6 +1,6 @@
 //! Logs with several writers.
 
-use bowline_store::backend::{Backend, Key, Position};
+use bowline_store::backend::{Appended, Backend, Key, NewItem, Position};
 use bytes::Bytes;
 
 use super::BackendUnderTest;
@@ -33,8 +33,9 @@ async fn positions_are_dense_and_unique(subject: &dyn BackendUnderTest) {
         async move {
             let mut positions = Vec::new();
             for number in 0..ITEMS {
-                let position = store.append(&log, text(writer, number), LONG).await;
-                positions.push(position.expect("appending succeeds when all is well").0);
+                let position = store.append(&log, NewItem::new(text(writer, number), LONG)).await;
+                let position = position.expect("appending succeeds when all is well").position();
+                positions.push(position.expect("an item without a mark is not fenced").0);
             }
             positions
         }
@@ -74,8 +75,12 @@ async fn dropped_items_show(store: &dyn Backend) {
     const COUNT: u64 = 1500;
     let log = Key::new(["long"]);
     for number in 1..=COUNT {
-        let position = store.append(&log, vec![7; 1024].into(), LONG).await.unwrap();
-        assert_eq!(position, Position(number), "dropping items does not change positions");
+        let position = store.append(&log, NewItem::new(vec![7; 1024], LONG)).await.unwrap();
+        assert_eq!(
+            position,
+            Appended::At(Position(number)),
+            "dropping items does not change positions"
+        );
     }
     let read = store.read(&log, Position(0), 10_000).await.unwrap();
     assert_eq!(read.next, Position(COUNT + 1));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use bowline_store::backend::{Backend, Expect, Key, Position, Written};
+use bowline_store::backend::{Appended, Backend, Expect, Key, NewItem, Position, Written};
 use bowline_store::suite;
 use bytes::Bytes;
 
@@ -60,7 +60,7 @@ async fn expiry_is_neither_early_nor_late(store: &dyn Backend) {
     let expiry = Duration::from_millis(300);
     let begin = Instant::now();
     store.put(&key, "x".into(), expiry, Expect::Anything).await.unwrap();
-    store.append(&log, "x".into(), expiry).await.unwrap();
+    store.append(&log, NewItem::new("x", expiry)).await.unwrap();
     let written = Instant::now();
     let (mut has_value, mut has_log) = (true, true);
     while has_value || has_log {
@@ -76,8 +76,8 @@ async fn expiry_is_neither_early_nor_late(store: &dyn Backend) {
         tokio::task::yield_now().await;
     }
     assert!(begin.elapsed() < PATIENCE, "reads take long");
-    let position = store.append(&log, "again".into(), LONG).await.unwrap();
-    assert_eq!(position, Position(1), "a log that has expired begins anew");
+    let position = store.append(&log, NewItem::new("again", LONG)).await.unwrap();
+    assert_eq!(position, Appended::At(Position(1)), "a log that has expired begins anew");
 }
 
 async fn expired_entries_do_not_exist(store: &dyn Backend) {
@@ -87,7 +87,7 @@ async fn expired_entries_do_not_exist(store: &dyn Backend) {
     let put = store.put(&key, "y".into(), LONG, Expect::Version(version)).await.unwrap();
     assert_eq!(put, Written::Conflict, "the version of an expired value does not match");
     assert!(!store.delete(&key).await.unwrap(), "an expired value cannot be deleted");
-    store.append(&log, "x".into(), Duration::ZERO).await.unwrap();
+    store.append(&log, NewItem::new("x", Duration::ZERO)).await.unwrap();
     assert!(!store.delete(&log).await.unwrap(), "an expired log cannot be deleted");
 }
 
@@ -125,7 +125,7 @@ async fn every_letter_is_literal(subject: &dyn BackendUnderTest) {
     for (number, part) in PARTS.iter().enumerate() {
         let value = all.slice(number..);
         one.put(&Key::new(["letters", part]), value.clone(), LONG, Expect::Anything).await.unwrap();
-        one.append(&Key::new(["letters", part]), value, LONG).await.unwrap();
+        one.append(&Key::new(["letters", part]), NewItem::new(value, LONG)).await.unwrap();
     }
     let mut expected: Vec<_> = PARTS.iter().map(|part| Key::new(["letters", part])).collect();
     expected.sort();

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use bowline_store::backend::{Backend, Expect, Key};
+use bowline_store::backend::{Backend, Expect, Key, NewItem};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
 const LONG: Duration = Duration::from_secs(3600);
@@ -45,7 +45,7 @@ pub(crate) async fn replay(journal: &Path, torn: usize, to: &dyn Backend) {
             to.put(&key, value, LONG, Expect::Anything).await.unwrap();
         } else {
             let value = value.slice(..value.len().saturating_sub(torn));
-            to.append(&key, value, LONG).await.unwrap();
+            to.append(&key, NewItem::new(value, LONG)).await.unwrap();
         }
     }
 }

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline_store::backend::{
-    BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, Position, Result, Version, Written,
+    Appended, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, NewItem, Position, Result,
+    Version, Written,
 };
 use bowline_store::wrapper::{Operation, Wrapped, Wrapper};
 use bowline_store::{Backend, MemoryBackend};
@@ -244,18 +245,15 @@ impl Wrapper for WrongBackend {
         })
     }
 
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
         Box::pin(async move {
-            self.journal.iter().for_each(|journal| journal.note(b'l', log, &value));
+            self.journal.iter().for_each(|journal| journal.note(b'l', log, &item.value));
             let guess = self.memory.read(log, Position(0), 0).await?.next;
             std::thread::yield_now();
-            let position = self.memory.append(log, value, self.expiry(expiry)).await?;
-            Ok(if self.mistake == Mistake::GuessesPositions { guess } else { position })
+            let item = NewItem { expiry: self.expiry(item.expiry), ..item };
+            let appended = self.memory.append(log, item).await?;
+            let guesses = self.mistake == Mistake::GuessesPositions;
+            Ok(if guesses { Appended::At(guess) } else { appended })
         })
     }
 
