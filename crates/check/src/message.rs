@@ -97,6 +97,8 @@ pub struct HttpFacts {
     pub headers: Vec<(String, String)>,
     /// The body of the answer, unless it is a stream.
     pub answer: String,
+    /// The metadata document of the resource, if the client looked for it after a 401 and found it.
+    pub metadata: Option<Value>,
 }
 
 impl HttpFacts {

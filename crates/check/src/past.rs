@@ -154,14 +154,26 @@ pub struct Past {
     pub scopes: HashMap<String, String>,
     /// The states of tasks, by id.
     pub tasks: HashMap<String, String>,
+    /// What tasks of the extension asked for, by task and key.
+    pub task_inputs: HashMap<(String, String), String>,
+    /// Entries of skills, by URI.
+    pub skills: BTreeMap<String, Value>,
+    /// The skills of the pages since the last first one.
+    pub skills_of_pages: HashSet<String>,
     /// Ids of events on HTTP streams.
     pub event_ids: HashSet<String>,
+    /// The id of the last event.
+    pub last_event: Option<String>,
+    /// The stream on which an event with this id came.
+    pub event_channels: HashMap<String, Channel>,
     /// Texts of messages outside of answers, with their channels.
     pub standalone: HashMap<String, Channel>,
     /// Statuses of HTTP, by the number of the request.
     pub statuses: HashMap<usize, u16>,
     /// GET streams that resume an earlier stream.
     pub resumed: HashSet<usize>,
+    /// The streams that they resume, where that is known.
+    pub resumed_from: HashMap<usize, Channel>,
     /// The session id of HTTP.
     pub session: Option<String>,
     /// Whether the client has ended the session by DELETE, and the server agreed.
@@ -190,10 +202,16 @@ impl Past {
             tools: BTreeMap::new(),
             scopes: HashMap::new(),
             tasks: HashMap::new(),
+            task_inputs: HashMap::new(),
+            skills: BTreeMap::new(),
+            skills_of_pages: HashSet::new(),
             event_ids: HashSet::new(),
+            last_event: None,
+            event_channels: HashMap::new(),
             standalone: HashMap::new(),
             statuses: HashMap::new(),
             resumed: HashSet::new(),
+            resumed_from: HashMap::new(),
             session: None,
             is_session_over: false,
             server_requests: HashMap::new(),

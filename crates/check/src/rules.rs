@@ -25,11 +25,13 @@ mod round_trip;
 mod rpc;
 mod sampling;
 mod sessions;
+mod skills;
 mod stdio;
 mod subscription;
 mod tasks;
 mod tools;
 
+pub(crate) use self::skills::SKILLS;
 use crate::rule::Rule;
 
 /// The tables of all subjects.
@@ -60,6 +62,7 @@ static TABLES: &[&[Rule]] = &[
     subscription::RULES,
     cache::RULES,
     extension::RULES,
+    skills::RULES,
 ];
 
 /// All rules that have an observer.

@@ -124,6 +124,8 @@ impl Watch {
     pub fn event_id(&mut self, channel: Channel, id: &str) {
         self.look(self.past.revision, Subject::EventId(channel, id), id);
         self.past.event_ids.insert(id.to_owned());
+        self.past.last_event = Some(id.to_owned());
+        self.past.event_channels.entry(id.to_owned()).or_insert(channel);
     }
 
     /// Says that the client has waited long enough for the answer to a request.

@@ -23,6 +23,7 @@ const FILES: &[(&str, &str)] = &[
     ("questions", include_str!("wrong/questions.txt")),
     ("tasks", include_str!("wrong/tasks.txt")),
     ("stateless", include_str!("wrong/stateless.txt")),
+    ("skills", include_str!("wrong/skills.txt")),
     ("http", include_str!("wrong/http.txt")),
 ];
 
@@ -150,9 +151,9 @@ fn discover(watch: &mut Watch, capabilities: &str) {
     stdio(watch, Sender::Server, &expand(&answer));
 }
 
-/// `NUMBER VERB STATUS | headers of the request | headers of the answer | body of the answer`.
+/// `NUMBER VERB STATUS | headers of the request | headers of the answer | body of the answer | metadata`.
 fn facts(line: &str, bodies: &Bodies) -> HttpFacts {
-    let mut parts = line.splitn(4, '|').map(str::trim);
+    let mut parts = line.splitn(5, '|').map(str::trim);
     let mut head = parts.next().unwrap().split(' ');
     let headers = |part: Option<&str>| {
         let pairs = part.unwrap_or_default().split(';').filter_map(|pair| pair.split_once('='));
@@ -167,6 +168,7 @@ fn facts(line: &str, bodies: &Bodies) -> HttpFacts {
         sent: headers(parts.next()),
         headers: headers(parts.next()),
         answer: parts.next().unwrap_or_default().to_owned(),
+        metadata: parts.next().and_then(|document| serde_json::from_str(document).ok()),
         ..HttpFacts::default()
     }
 }

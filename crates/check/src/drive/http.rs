@@ -13,6 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use super::probe::answer_to;
 use crate::message::{Channel, HttpFacts, Sender};
 use crate::watch::Watch;
 
@@ -25,6 +26,7 @@ const GLANCE: Duration = Duration::from_millis(300);
 /// Sends requests, and shows everything to the watch.
 pub(super) struct Posts {
     raw: RawHttp,
+    url: String,
     own: Vec<(String, String)>,
     number: usize,
     /// What the server gave out, and what was agreed on.
@@ -46,7 +48,8 @@ pub(super) struct Outgoing {
 impl Posts {
     pub(super) fn new(url: &str, own: &[(String, String)]) -> Result<Self, String> {
         let raw = RawHttp::new(url).map_err(|error| error.to_string())?;
-        Ok(Self { raw, own: own.to_vec(), number: 0, session: None, version: None, gone: None })
+        let (url, own) = (url.to_owned(), own.to_vec());
+        Ok(Self { raw, url, own, number: 0, session: None, version: None, gone: None })
     }
 
     /// Sends a request and reads its answer until the time is over, or until `is_done` likes a message.
@@ -87,7 +90,10 @@ impl Posts {
         };
         facts.status = answer.status.as_u16();
         facts.headers = listed(&answer.headers);
-        let mut reading = Reading { watch, channel, end, messages: Vec::new() };
+        if facts.status == 401 {
+            facts.metadata = self.metadata(&facts, end).await;
+        }
+        let mut reading = Reading { posts: self, watch, channel, end, messages: Vec::new() };
         if facts.media_type() == "text/event-stream" {
             reading.watch.http(&facts);
             if is_get {
@@ -95,12 +101,58 @@ impl Posts {
             }
             reading.events(answer, is_done).await;
         } else {
-            facts.answer = reading.body(answer).await;
+            facts.answer = body_of(answer, end).await;
             reading.watch.http(&facts);
             reading.whole(&facts.answer);
         }
         let messages = reading.messages;
         (facts, messages)
+    }
+
+    /// Answers a question of the server with a POST of its own.
+    async fn answer(&mut self, watch: &mut Watch, message: &Value, end: Instant) {
+        self.number += 1;
+        let (number, body) = (self.number, message.to_string());
+        let outgoing = Outgoing { verb: Verb::POST, body: body.clone(), headers: Vec::new() };
+        let (sent, headers) = self.headers(&outgoing);
+        watch.frame(Sender::Client, Channel::Post(number), body.as_bytes());
+        let answer = timeout_at(end, self.raw.send(Verb::POST, headers, Bytes::from(body))).await;
+        let Ok(Ok(answer)) = answer else { return };
+        let mut facts = HttpFacts {
+            number,
+            verb: Verb::POST.to_string(),
+            sent,
+            body: Some(message.clone()),
+            status: answer.status.as_u16(),
+            headers: listed(&answer.headers),
+            ..HttpFacts::default()
+        };
+        facts.answer = body_of(answer, end).await;
+        watch.http(&facts);
+    }
+
+    /// The metadata document of the resource: where the challenge names it, or at a well-known place.
+    async fn metadata(&self, facts: &HttpFacts, end: Instant) -> Option<Value> {
+        let challenge = facts.header("www-authenticate").unwrap_or_default();
+        let named = challenge.split_once("resource_metadata=\"").and_then(|(_, rest)| {
+            let (url, _) = rest.split_once('"')?;
+            Some(url.to_owned())
+        });
+        let (origin, path) = split(&self.url);
+        let well_known = format!("{origin}/.well-known/oauth-protected-resource");
+        let places = [named, Some(format!("{well_known}{path}")), Some(well_known)];
+        for place in places.into_iter().flatten() {
+            let Ok(raw) = RawHttp::new(&place) else { continue };
+            let sent = raw.send(Verb::GET, HeaderMap::new(), Bytes::new());
+            let Ok(Ok(answer)) = timeout_at(end, sent).await else { continue };
+            if answer.status.is_success() {
+                let text = body_of(answer, end).await;
+                if let Ok(document @ Value::Object(_)) = serde_json::from_str(&text) {
+                    return Some(document);
+                }
+            }
+        }
+        None
     }
 
     /// The headers of a request, as a list for the facts and as a map for the wire.
@@ -161,8 +213,28 @@ fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
+/// The origin and the path of a URL.
+fn split(url: &str) -> (&str, &str) {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let path = url.get(host..).and_then(|rest| rest.find('/')).map_or(url.len(), |at| host + at);
+    url.split_at(path)
+}
+
+async fn body_of(mut answer: RawAnswer, end: Instant) -> String {
+    let mut body = Vec::new();
+    while let Ok(Ok(Some(piece))) = timeout_at(end, answer.next()).await {
+        body.extend_from_slice(&piece);
+        if body.len() > LONGEST {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&body).into_owned()
+}
+
 /// An answer that is being read.
 struct Reading<'a> {
+    posts: &'a mut Posts,
     watch: &'a mut Watch,
     channel: Channel,
     end: Instant,
@@ -186,17 +258,6 @@ impl Reading<'_> {
         }
     }
 
-    async fn body(&self, mut answer: RawAnswer) -> String {
-        let mut body = Vec::new();
-        while let Ok(Ok(Some(piece))) = timeout_at(self.end, answer.next()).await {
-            body.extend_from_slice(&piece);
-            if body.len() > LONGEST {
-                break;
-            }
-        }
-        String::from_utf8_lossy(&body).into_owned()
-    }
-
     async fn events(&mut self, mut answer: RawAnswer, is_done: impl Fn(&Value) -> bool) {
         let mut reader = SseReader::new(LONGEST);
         let mut last_id = None;
@@ -209,8 +270,13 @@ impl Reading<'_> {
                     self.watch.event_id(self.channel, id.as_deref().unwrap_or_default());
                     last_id = id;
                 }
+                let read = self.messages.len();
                 self.message(&text);
-                if self.messages.last().is_some_and(&is_done) {
+                let new: Vec<Value> = self.messages.get(read..).unwrap_or_default().to_vec();
+                for answer in new.iter().filter_map(answer_to) {
+                    self.posts.answer(self.watch, &answer, self.end).await;
+                }
+                if new.last().is_some_and(&is_done) {
                     return;
                 }
             }

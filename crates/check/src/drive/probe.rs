@@ -207,8 +207,6 @@ impl Probe {
         headers: Vec<(&'static str, Option<String>)>,
     ) -> (Option<HttpFacts>, Option<Value>) {
         let end = Instant::now() + self.patience;
-        // A question over HTTP ends the exchange: the call is not waited for then.
-        let mut was_asked = false;
         let (facts, answer) = match &mut self.link {
             Link::Stdio(lines) => {
                 self.watch.frame(Sender::Client, Channel::Stdio, text.as_bytes());
@@ -217,15 +215,14 @@ impl Probe {
             }
             Link::Http(posts) => {
                 let outgoing = Outgoing { verb: Verb::POST, body: text.to_owned(), headers };
-                let done = |it: &Value| is_answer_to(it, id) || is_request(it);
+                let done = |it: &Value| is_answer_to(it, id);
                 let (facts, messages) = posts.send(&mut self.watch, outgoing, end, done).await;
-                was_asked = messages.iter().any(is_request);
                 let answer = messages.into_iter().find(|it| is_answer_to(it, id) || is_error(it));
                 (Some(facts), answer)
             }
         };
         let is_refused = facts.as_ref().is_some_and(|facts| facts.status >= 400);
-        let is_done = answer.is_some() || is_refused || was_asked;
+        let is_done = answer.is_some() || is_refused;
         if !is_done && !id.is_null() && !self.is_over() {
             self.watch.unanswered(id);
         }
@@ -261,13 +258,6 @@ impl Probe {
     /// Sends an array with one request, and waits for its answer.
     pub(super) async fn batch(&mut self, text: &str, id: &Value) {
         self.exchange(text, id, Vec::new()).await;
-    }
-
-    /// Goes on without the session of HTTP.
-    pub(super) fn forget_session(&mut self) {
-        if let Link::Http(posts) = &mut self.link {
-            (posts.session, posts.version) = (None, None);
-        }
     }
 
     /// Sends a notification.
@@ -312,11 +302,20 @@ impl Probe {
         self.await_line(end, |_| false).await;
     }
 
+    /// Sends a GET with these headers.
+    pub(super) async fn get_with(&mut self, headers: Vec<(&'static str, Option<String>)>) {
+        let outgoing = Outgoing { verb: Verb::GET, headers, ..Outgoing::default() };
+        self.bodiless(outgoing).await;
+    }
+
     /// Sends a GET or DELETE.
     pub(super) async fn verb(&mut self, verb: Verb) -> Option<HttpFacts> {
+        self.bodiless(Outgoing { verb, ..Outgoing::default() }).await
+    }
+
+    async fn bodiless(&mut self, outgoing: Outgoing) -> Option<HttpFacts> {
         let end = Instant::now() + self.patience;
         let Link::Http(posts) = &mut self.link else { return None };
-        let outgoing = Outgoing { verb, ..Outgoing::default() };
         Some(posts.send(&mut self.watch, outgoing, end, |_| false).await.0)
     }
 
@@ -358,7 +357,7 @@ fn is_error(message: &Value) -> bool {
 }
 
 /// The answer of a careful client: it has no roots, its user declines, and its model is off.
-fn answer_to(message: &Value) -> Option<Value> {
+pub(super) fn answer_to(message: &Value) -> Option<Value> {
     let id = message.get("id").filter(|_| is_request(message))?;
     let result = match message["method"].as_str()? {
         "ping" => json!({}),

@@ -4,6 +4,7 @@ mod features;
 mod legacy;
 mod modern;
 mod rough;
+mod skills;
 
 use std::fmt;
 use std::future::Future;
@@ -21,11 +22,13 @@ pub enum SessionKind {
     Usual,
     /// What servers have to refuse.
     Rough,
+    /// A handshake for a version that the server cannot know.
+    Strange,
 }
 
 impl SessionKind {
     /// All, in the order of a check.
-    pub const ALL: [Self; 2] = [Self::Usual, Self::Rough];
+    pub const ALL: [Self; 3] = [Self::Usual, Self::Rough, Self::Strange];
 }
 
 impl fmt::Display for SessionKind {
@@ -33,6 +36,7 @@ impl fmt::Display for SessionKind {
         f.write_str(match self {
             Self::Usual => "opens a session",
             Self::Rough => "opens a session for what servers refuse",
+            Self::Strange => "begins with a strange handshake",
         })
     }
 }
@@ -83,6 +87,10 @@ const fn rough(name: &'static str, run: for<'a> fn(&'a mut Probe) -> Running<'a>
     Step { name, session: SessionKind::Rough, carrier: None, exists: |_| true, run }
 }
 
+const fn strange(name: &'static str, run: for<'a> fn(&'a mut Probe) -> Running<'a>) -> Step {
+    Step { name, session: SessionKind::Strange, carrier: None, exists: |_| true, run }
+}
+
 /// All steps, in order.
 pub static STEPS: &[Step] = &[
     usual("pings", |p| Box::pin(legacy::ping(p))).if_revision(Revision::has_handshake),
@@ -103,9 +111,13 @@ pub static STEPS: &[Step] = &[
         .over(Carrier::Stdio),
     usual("asks about tasks of the extension", |p| Box::pin(modern::tasks(p)))
         .if_revision(Revision::has_extensions),
+    usual("reads skills", |p| Box::pin(skills::reads(p))).if_revision(Revision::has_extensions),
     usual("cancels too late", |p| Box::pin(features::cancels_late(p))),
     usual("sends a batch", |p| Box::pin(legacy::batch(p))).if_revision(Revision::has_batches),
     usual("opens the GET stream", |p| Box::pin(legacy::get(p)))
+        .if_revision(Revision::has_sessions)
+        .over(Carrier::Http),
+    usual("resumes a stream", |p| Box::pin(legacy::resumes(p)))
         .if_revision(Revision::has_sessions)
         .over(Carrier::Http),
     usual("lists again", |p| Box::pin(features::lists(p))),
@@ -135,6 +147,6 @@ pub static STEPS: &[Step] = &[
     rough("sends an array", |p| Box::pin(rough::array(p))).over(Carrier::Http),
     rough("sends JSON that is no request", |p| Box::pin(rough::no_request(p))),
     rough("sends text that is no JSON", |p| Box::pin(rough::no_json(p))),
-    rough("asks for a version of 1999", |p| Box::pin(legacy::old_version(p)))
+    strange("asks for a version of 1999", |p| Box::pin(legacy::old_version(p)))
         .if_revision(Revision::has_handshake),
 ];

@@ -37,8 +37,11 @@ impl Past {
             self.session = Some(session.to_owned());
             self.known.sessions.push(session.to_owned());
         }
-        if facts.verb == "GET" && facts.sent_header("last-event-id").is_some() {
+        if let Some(id) = facts.sent_header("last-event-id").filter(|_| facts.verb == "GET") {
             self.resumed.insert(facts.number);
+            if let Some(channel) = self.event_channels.get(id) {
+                self.resumed_from.insert(facts.number, *channel);
+            }
         }
         if facts.verb == "DELETE" && facts.is_success() {
             self.is_session_over = true;
@@ -196,7 +199,11 @@ impl Past {
             "resources/unsubscribe" => {
                 self.subscribed.remove(asked.param("uri").unwrap_or_default());
             }
-            "tasks/get" | "tasks/cancel" => self.note_task(result),
+            "tasks/get" | "tasks/cancel" => {
+                self.note_task(result);
+                self.note_inputs(result);
+            }
+            "skills/list" => self.note_skills(asked, result),
             _ => {}
         }
         if let Some(task) = result.get("task").filter(|task| task.is_object()) {
@@ -227,6 +234,29 @@ impl Past {
             if let Some(scope) = result.get("cacheScope").and_then(Value::as_str) {
                 self.scopes.insert((*method).to_owned(), scope.to_owned());
             }
+        }
+    }
+
+    fn note_skills(&mut self, asked: &Asked, result: &Value) {
+        if asked.params.get("cursor").is_none() {
+            self.skills_of_pages.clear();
+        }
+        let entries = result.get("skills").and_then(Value::as_array).into_iter().flatten();
+        for entry in entries {
+            if let Some(uri) = entry.get("uri").and_then(Value::as_str) {
+                self.skills.insert(uri.to_owned(), entry.clone());
+                self.skills_of_pages.insert(uri.to_owned());
+            }
+        }
+    }
+
+    /// The questions of a task. Those that a key stood for first count.
+    fn note_inputs(&mut self, task: &Value) {
+        let Some(id) = task.get("taskId").and_then(Value::as_str) else { return };
+        let inputs = task.get("inputRequests").and_then(Value::as_object).into_iter().flatten();
+        for (key, request) in inputs {
+            let input = (id.to_owned(), key.clone());
+            self.task_inputs.entry(input).or_insert_with(|| request.to_string());
         }
     }
 

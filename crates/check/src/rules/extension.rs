@@ -1,16 +1,28 @@
 //! The official extensions: tasks of 2026-07-28, and MCP Apps.
 
+use bowline_types::meta::key;
 use serde_json::Value;
 
-use crate::past::has;
+use crate::past::{Asked, has};
 use crate::rule::Verdict::{Broken, Idle, Kept};
-use crate::rule::span::{SINCE_11, STATELESS};
+use crate::rule::span::{ONLY_11, SINCE_11, STATELESS};
 use crate::rule::{Rule, Verdict, must};
 use crate::seen::{Seen, WireReply};
 
 pub(super) const RULES: &[Rule] = &[
     must("XTASK-2", STATELESS, "no task without the extension in the request", undeclared),
     must("XTASK-8", STATELESS, "only calls become tasks", only_calls),
+    must("XTASK-9", STATELESS, "a task can be got as soon as it is named", durable),
+    must("XTASK-16", STATELESS, "a task that needs input has its questions", outstanding),
+    must("XTASK-26", STATELESS, "a key stands for one question of a task", one_question),
+    must("XTASK-35", STATELESS, "a change of a task is the whole task", whole_task).inferred(),
+    must(
+        "XTASK-36",
+        STATELESS,
+        "`taskIds` without the extension are answered with -32021",
+        needs_extension_to_listen,
+    ),
+    must("XTASK-50", ONLY_11, "the extension does not enable tasks in 2025-11-25", not_in_11),
     must("XTASK-17", STATELESS, "a completed task has its result", completed),
     must("XTASK-18", STATELESS, "a failed task has its error", failed),
     must("XTASK-19", STATELESS, "results about tasks are complete", complete),
@@ -29,6 +41,7 @@ pub(super) const RULES: &[Rule] = &[
     must("XTASK-54", STATELESS, "the old capability `tasks` is not declared", no_capability),
     must("APP-1", SINCE_11, "the page of a tool has a `ui://` URI", page_uri),
     must("APP-2", SINCE_11, "a page has the media type of apps", page_type),
+    must("APP-3", SINCE_11, "a page is an HTML document", page_document),
     must("APP-4", SINCE_11, "the page of a tool exists", page_exists),
 ];
 
@@ -168,6 +181,82 @@ fn no_capability(seen: &Seen<'_>) -> Verdict {
     Verdict::that(!has(result, "capabilities.tasks"), || "`tasks` is declared".to_owned())
 }
 
+fn durable(seen: &Seen<'_>) -> Verdict {
+    let Some(reply) = seen.reply_to("tasks/get").filter(|it| declares(it) && has_tasks(seen))
+    else {
+        return Idle;
+    };
+    let status = reply.asked.param("taskId").and_then(|id| seen.past.tasks.get(id));
+    match status {
+        Some(status) if status == "working" => Verdict::that(reply.code().is_none(), || {
+            format!("a task that was named got {}", super::errors::outcome(&reply))
+        }),
+        _ => Idle,
+    }
+}
+
+fn outstanding(seen: &Seen<'_>) -> Verdict {
+    let Some(task) = got(seen, "input_required") else { return Idle };
+    let questions = task.get("inputRequests").and_then(Value::as_object);
+    Verdict::that(questions.is_some_and(|it| !it.is_empty()), || {
+        "a task needs input, and has no `inputRequests`".to_owned()
+    })
+}
+
+fn one_question(seen: &Seen<'_>) -> Verdict {
+    let Some(task) = got(seen, "input_required") else { return Idle };
+    let id = task.get("taskId").and_then(Value::as_str).unwrap_or_default();
+    let mut questions = task.get("inputRequests").and_then(Value::as_object).into_iter().flatten();
+    let reused = questions.find(|(key, question)| {
+        let before = seen.past.task_inputs.get(&(id.to_owned(), (*key).clone()));
+        before.is_some_and(|before| *before != question.to_string())
+    });
+    Verdict::first(reused.map(|(key, _)| format!("`{key}` stands for two questions")))
+}
+
+fn whole_task(seen: &Seen<'_>) -> Verdict {
+    let Some(task) = seen.notification("notifications/tasks") else { return Idle };
+    let status = task.get("status").and_then(Value::as_str).unwrap_or_default();
+    let of_status = match status {
+        "completed" => Some("result"),
+        "failed" => Some("error"),
+        "input_required" => Some("inputRequests"),
+        _ => None,
+    };
+    let members = ["taskId", "status", "createdAt", "lastUpdatedAt"].into_iter().chain(of_status);
+    let mut missing = members.filter(|name| task.get(*name).is_none());
+    Verdict::first(missing.next().map(|name| format!("a change of a task lacks `{name}`")))
+}
+
+/// A stream of changes of tasks that a client without the extension asked for.
+fn needs_extension_to_listen(seen: &Seen<'_>) -> Verdict {
+    let asks = |asked: &Asked| {
+        let has_ids = asked.params.pointer("/notifications/taskIds").is_some();
+        let extensions = asked.capabilities().get("extensions");
+        has_ids && has_tasks(seen) && extensions.is_none_or(|it| it.get(TASKS).is_none())
+    };
+    if let Some(reply) = seen.reply_to("subscriptions/listen").filter(|it| asks(it.asked)) {
+        return Verdict::that(reply.code() == Some(-32021), || {
+            format!("`taskIds` got {}", super::errors::outcome(&reply))
+        });
+    }
+    let acknowledged = seen.notification("notifications/subscriptions/acknowledged");
+    let id = acknowledged.and_then(|params| params.get("_meta")?.get(key::SUBSCRIPTION_ID));
+    match id.and_then(|id| seen.past.asked(id)).filter(|asked| asks(asked)) {
+        Some(_) => Broken("`taskIds` without the extension were accepted".to_owned()),
+        None => Idle,
+    }
+}
+
+fn not_in_11(seen: &Seen<'_>) -> Verdict {
+    let Some(reply) = seen.reply_to("tools/call") else { return Idle };
+    if reply.asked.params.get("task").is_some() {
+        return Idle;
+    }
+    let has_task = reply.result.is_some_and(|result| result.get("taskId").is_some());
+    Verdict::that(!(is_task(&reply) || has_task), || "a call became a task unasked".to_owned())
+}
+
 /// The address of a tool's page, in its present and its deprecated place.
 fn page(tool: &Value) -> Option<&str> {
     let meta = tool.get("_meta")?;
@@ -193,6 +282,22 @@ fn page_type(seen: &Seen<'_>) -> Verdict {
     Verdict::first(contents.filter_map(|item| {
         let kind = item.get("mimeType").and_then(Value::as_str).unwrap_or_default();
         (kind != "text/html;profile=mcp-app").then(|| format!("the media type is `{kind}`"))
+    }))
+}
+
+fn page_document(seen: &Seen<'_>) -> Verdict {
+    let Some((asked, result)) = seen.result_of("resources/read") else { return Idle };
+    let Some(uri) = asked.param("uri").filter(|uri| uri.starts_with("ui://")) else { return Idle };
+    let contents = result.get("contents").and_then(Value::as_array).into_iter().flatten();
+    Verdict::first(contents.filter_map(|item| {
+        let is_html = match item.get("text").and_then(Value::as_str) {
+            Some(text) => {
+                let text = text.trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
+                text.starts_with("<!doctype html") || text.starts_with("<!--")
+            }
+            None => item.get("blob").is_some_and(Value::is_string),
+        };
+        (!is_html).then(|| format!("`{uri}` is no HTML document"))
     }))
 }
 

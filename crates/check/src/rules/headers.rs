@@ -30,6 +30,12 @@ pub(super) const RULES: &[Rule] = &[
     must("HDR-11", STATELESS, "encoded headers are decoded before they are compared", decoded),
     must("HDR-14", STATELESS, "whitespace around header values is ignored", whitespace).inferred(),
     must("XMH-20", STATELESS, "no header is expected for an absent argument", absent_argument),
+    must(
+        "XMH-23",
+        STATELESS,
+        "a header of an argument with wrong characters is refused",
+        characters,
+    ),
     must("XMH-22", STATELESS, "a header that differs from its argument is refused", argument),
 ];
 
@@ -232,6 +238,21 @@ fn argument(seen: &Seen<'_>) -> Verdict {
             let is_refused = facts.status == 400 && facts.error_code() == Some(-32020);
             Verdict::that(is_refused, || format!("a wrong `{name}` got {}", facts.status))
         }
+    }
+}
+
+fn characters(seen: &Seen<'_>) -> Verdict {
+    let Some((facts, body)) = request(seen) else { return Idle };
+    let is_plain = |c: char| (' '..='~').contains(&c);
+    let mut arguments = arguments(seen, body).into_iter();
+    let wrong = arguments.find(|(name, _)| {
+        facts.sent_header(name).is_some_and(|value| !value.chars().all(is_plain))
+    });
+    match wrong {
+        None => Idle,
+        Some((name, _)) => Verdict::that(facts.status == 400, || {
+            format!("`{name}` with characters that headers cannot have got {}", facts.status)
+        }),
     }
 }
 

@@ -28,6 +28,13 @@ pub(super) const RULES: &[Rule] = &[
     must("HTTP-43", FROM_03_TO_11, "the GET stream carries no answers", get_answers),
     must("HTTP-48", FROM_03_TO_11, "no message is sent on two streams", broadcast),
     must("RESUME-2", FROM_03_TO_11, "ids of events are unique in a session", event_ids),
+    must("RESUME-6", FROM_03_TO_11, "a resumed stream has its own messages only", replayed),
+    must(
+        "PRM-2",
+        SINCE_06,
+        "the metadata of the resource name an authorization server",
+        authorization_servers,
+    ),
     must("PRM-4", ONLY_06, "a 401 names the metadata of the resource", challenged),
     must("PRM-5", SINCE_11, "a 401 leads to the metadata of the resource", unauthorized),
 ];
@@ -172,12 +179,30 @@ fn event_ids(seen: &Seen<'_>) -> Verdict {
     Verdict::that(!seen.past.event_ids.contains(id), || format!("two events have the id `{id}`"))
 }
 
+/// An answer on a resumed stream answers a request of the stream that it resumes.
+fn replayed(seen: &Seen<'_>) -> Verdict {
+    let Some(message) = seen.server().filter(|message| message.is_answer()) else { return Idle };
+    let Channel::Get(number) = message.channel else { return Idle };
+    let Some(resumed) = seen.past.resumed_from.get(&number) else { return Idle };
+    let Some(asked) = message.id().and_then(|id| seen.past.asked(id)) else { return Idle };
+    Verdict::that(asked.channel == *resumed, || {
+        format!("the answer to `{}` came on another stream that was resumed", asked.method)
+    })
+}
+
+fn authorization_servers(seen: &Seen<'_>) -> Verdict {
+    let Some(document) = seen.http().and_then(|facts| facts.metadata.as_ref()) else { return Idle };
+    let servers = document.get("authorization_servers").and_then(Value::as_array);
+    Verdict::that(servers.is_some_and(|servers| !servers.is_empty()), || {
+        "the metadata of the resource name no authorization server".to_owned()
+    })
+}
+
 /// Where the header names no document, a well-known address may have it; the drive looks there.
 fn unauthorized(seen: &Seen<'_>) -> Verdict {
     let Some(facts) = seen.http().filter(|facts| facts.status == 401) else { return Idle };
     let challenge = facts.header("www-authenticate").unwrap_or_default();
-    let has_document = facts.header("bowline-well-known").is_some();
-    Verdict::that(challenge.contains("resource_metadata") || has_document, || {
+    Verdict::that(challenge.contains("resource_metadata") || facts.metadata.is_some(), || {
         "a 401 names no metadata of the resource, and no well-known address has any".to_owned()
     })
 }

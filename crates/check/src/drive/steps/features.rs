@@ -28,7 +28,7 @@ pub(super) async fn lists(probe: &mut Probe) {
 }
 
 /// All items of a list, bounded.
-async fn list(probe: &mut Probe, method: &str, items: &str) -> Vec<Value> {
+pub(super) async fn list(probe: &mut Probe, method: &str, items: &str) -> Vec<Value> {
     let (mut found, mut cursor) = (Vec::new(), None::<Value>);
     for _ in 0..PAGES {
         let params = cursor.as_ref().map_or(json!({}), |cursor| json!({"cursor": cursor}));

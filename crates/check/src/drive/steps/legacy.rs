@@ -102,16 +102,18 @@ pub(super) async fn no_session(probe: &mut Probe) {
     }
 }
 
-/// Comes last, because it begins a session of its own.
+/// In a session of its own: a process has one handshake.
 pub(super) async fn old_version(probe: &mut Probe) {
-    probe.forget_session();
     let params = json!({
         "protocolVersion": "1999-01-01",
         "capabilities": {},
         "clientInfo": {"name": "bowline-check", "version": env!("CARGO_PKG_VERSION")},
     });
-    // On stdio the session is open already, and a second handshake has no rule.
-    if probe.carrier() == crate::past::Carrier::Http {
-        probe.request("initialize", params).await;
-    }
+    probe.request("initialize", params).await;
+}
+
+/// Asks for what came after the last event that had an id.
+pub(super) async fn resumes(probe: &mut Probe) {
+    let Some(id) = probe.watch.past().last_event.clone() else { return };
+    probe.get_with(vec![("last-event-id", Some(id))]).await;
 }

@@ -5,6 +5,8 @@ use bowline_types::meta::key;
 use serde_json::{Value, json};
 
 use super::super::probe::Probe;
+use super::super::values;
+use super::features::safe_tools;
 use crate::past::Carrier;
 
 /// The name of the extension of tasks.
@@ -36,10 +38,30 @@ pub(super) async fn tasks(probe: &mut Probe) {
         return;
     }
     let capabilities = json!({"extensions": {TASKS: {}}});
+    let capabilities = &capabilities;
     let unknown = json!({"taskId": "bowline-unknown-task", "_meta": {key::CLIENT_CAPABILITIES: capabilities}});
     probe.request("tasks/get", unknown).await;
     probe.request("tasks/get", json!({"taskId": "bowline-unknown-task"})).await;
     probe.request("tasks/result", json!({"taskId": "bowline-unknown-task"})).await;
+    let filter = json!({"taskIds": ["bowline-unknown-task"]});
+    probe.request("subscriptions/listen", json!({"notifications": filter})).await;
+    call_as_task(probe, capabilities).await;
+}
+
+/// A call that may become a task; the task is asked for at once.
+async fn call_as_task(probe: &mut Probe, capabilities: &Value) {
+    let meta = json!({key::CLIENT_CAPABILITIES: capabilities});
+    for (name, tool) in safe_tools(probe) {
+        let arguments = values::fitting(tool.get("inputSchema").unwrap_or(&Value::Null));
+        let params = json!({"name": name, "arguments": arguments, "_meta": meta});
+        let Some(answer) = probe.request("tools/call", params).await else { continue };
+        let Some(id) = answer.pointer("/result/taskId").cloned() else { continue };
+        for _ in 0..2 {
+            probe.request("tasks/get", json!({"taskId": id, "_meta": meta})).await;
+        }
+        probe.request("tasks/cancel", json!({"taskId": id, "_meta": meta})).await;
+        return;
+    }
 }
 
 pub(super) async fn removed(probe: &mut Probe) {
