@@ -9,6 +9,7 @@
 
 mod disconnects;
 mod faults;
+mod headers;
 mod kills;
 mod nonces;
 mod proxy;
