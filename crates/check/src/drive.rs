@@ -4,6 +4,7 @@
 //! `steps.rs`; every step sends something and waits, bounded in time. It judges nothing: the observers
 //! watch. Tools are called only if they declare that they change nothing, or if the user names them.
 
+mod answers;
 mod http;
 mod probe;
 mod stdio;

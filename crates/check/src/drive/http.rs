@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::probe::answer_to;
+use super::answers::answer_to;
 use crate::message::{Channel, HttpFacts, Sender};
 use crate::watch::Watch;
 

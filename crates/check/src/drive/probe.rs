@@ -8,6 +8,7 @@ use http::Method as Verb;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::answers::answer_to;
 use super::http::{Outgoing, Posts};
 use super::stdio::{Line, Lines};
 use super::{CheckOptions, CheckedServer};
@@ -348,27 +349,8 @@ fn is_answer_to(message: &Value, id: &Value) -> bool {
     message.get("id") == Some(id) && message.get("method").is_none()
 }
 
-fn is_request(message: &Value) -> bool {
-    message.get("method").is_some() && message.get("id").is_some()
-}
-
 fn is_error(message: &Value) -> bool {
     message.get("error").is_some() && message.get("id").is_none_or(Value::is_null)
-}
-
-/// The answer of a careful client: it has no roots, its user declines, and its model is off.
-pub(super) fn answer_to(message: &Value) -> Option<Value> {
-    let id = message.get("id").filter(|_| is_request(message))?;
-    let result = match message["method"].as_str()? {
-        "ping" => json!({}),
-        "roots/list" => json!({"roots": []}),
-        "elicitation/create" => json!({"action": "decline"}),
-        _ => {
-            let error = json!({"code": -32601, "message": "the check does not do this"});
-            return Some(json!({"jsonrpc": "2.0", "id": id, "error": error}));
-        }
-    };
-    Some(json!({"jsonrpc": "2.0", "id": id, "result": result}))
 }
 
 /// Why a server does not speak a revision.
