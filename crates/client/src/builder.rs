@@ -166,7 +166,7 @@ impl<S> ClientBuilder<S> {
         if let Some((interval, timeout)) = self.keep_alive {
             config = config.with_keep_alive(interval, timeout);
         }
-        let application = Application::new(self.handlers, self.log_level, self.limits);
+        let application = Application::new(self.handlers, self.limits);
         let application = Arc::new(application);
         let link = self.server.connect(&Connector::new(config, Arc::clone(&application))).await?;
         application.connected(&link);

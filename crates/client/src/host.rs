@@ -15,7 +15,7 @@ use bowline_proto::mirror::{ParamHeader, x_mcp_header};
 use bowline_proto::request::ReportedChange;
 use bowline_transport::connect::{Host, Link, WeakLink};
 use bowline_types::capability::ClientCapabilities;
-use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Object, RawJson};
@@ -30,7 +30,6 @@ use crate::consent::{Attempt, Oversight};
 use crate::error::{Error, Result};
 use crate::extension::Extensions;
 use crate::hook::Observer;
-use crate::log_level;
 use crate::question_tasks::{self, QuestionTasks};
 use crate::relay::CallerSessions;
 use crate::root_list::{RootList, Roots};
@@ -78,8 +77,6 @@ impl Handlers {
 /// The handlers of the application, for one connection.
 pub(crate) struct Application {
     handlers: Handlers,
-    /// The log level of a session.
-    log_level: Option<LoggingLevel>,
     /// Set after negotiation.
     link: OnceLock<WeakLink>,
     /// Whether the transport sends headers that repeat parts of messages.
@@ -99,11 +96,10 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    pub(crate) fn new(handlers: Handlers, log_level: Option<LoggingLevel>, limits: Limits) -> Self {
+    pub(crate) fn new(handlers: Handlers, limits: Limits) -> Self {
         let roots = RootList::new(handlers.roots.clone());
         Self {
             handlers,
-            log_level,
             link: OnceLock::new(),
             mirrors: AtomicBool::new(false),
             server: OnceLock::new(),
@@ -358,17 +354,6 @@ impl Host for Application {
     fn renewed(&self) {
         // A restarted server may have other tools.
         self.catalogue.forget();
-        let Some(level) = self.log_level.or(self.sessions.level()) else { return };
-        let Some(link) = self.link.get().and_then(WeakLink::upgrade) else { return };
-        if !link.profile().capabilities.supports_logging() {
-            return;
-        }
-        let odd = self.handlers.odd.clone();
-        tokio::spawn(async move {
-            if let (Err(error), Some(odd)) = (log_level::set(&link, level).await, odd) {
-                odd.call(&error.to_string());
-            }
-        });
     }
 
     fn odd(&self, what: &str) {

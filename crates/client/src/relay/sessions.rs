@@ -133,11 +133,6 @@ impl CallerSessions {
         is_lower
     }
 
-    /// The level that a new session with the upstream server has to be asked for.
-    pub(crate) fn level(&self) -> Option<LoggingLevel> {
-        *lock(&self.level)
-    }
-
     /// Remembers which caller was sent to a page.
     pub(super) fn opened_page(&self, name: &str, outbox: &Outbox) {
         let mut pages = lock(&self.pages);

@@ -22,6 +22,7 @@ mod failed;
 mod keep_alive;
 mod receive;
 mod restart;
+mod session_level;
 mod session_subscriptions;
 mod tasks;
 
@@ -90,8 +91,8 @@ pub enum ClientEvent {
     TaskChanged(String),
     /// The server sent a notification of an extension that the program registered; holds its params.
     Notification(Method, RawJson),
-    /// The server lost the session or was restarted, and a new session is open. Settings of the old
-    /// one, such as the log level, have to be made again.
+    /// The server lost the session or was restarted, and a new session is open. The connection sets
+    /// the log level and the subscriptions of the old one again by itself.
     Renewed,
     /// The server did something unexpected. Worth a log line, nothing more.
     Odd(String),
@@ -130,6 +131,10 @@ pub struct ClientConnection {
     postponed: Vec<InFlightCall>,
     /// Whether the server has exited and no new agreement was reached yet.
     is_restarting: bool,
+    /// The params of the last `logging/setLevel` that the server accepted.
+    level: Option<Object>,
+    /// Whether a new session has no log level yet. Calls wait for it.
+    is_restoring: bool,
     /// The id of the request on whose stream the message came that is being received.
     stream: Option<i64>,
     /// Lines in a row that were no messages.
@@ -149,6 +154,8 @@ enum Purpose {
     Subscribe(SubscribeRequest),
     /// A ping to a silent server.
     KeepAlive,
+    /// `logging/setLevel`, for a session that replaces a lost one.
+    RestoreLevel,
 }
 
 impl ClientConnection {
@@ -174,6 +181,8 @@ impl ClientConnection {
             probes: 0,
             postponed: Vec::new(),
             is_restarting: false,
+            level: None,
+            is_restoring: false,
             stream: None,
             noise: 0,
             last_ask: 0,
@@ -190,12 +199,13 @@ impl ClientConnection {
     /// Sends a call under a number that was not used before. Its end comes as
     /// [`ClientEvent::Answered`].
     ///
-    /// The steps, in this order: while the server restarts, the call waits; a subscription that the
+    /// The steps, in this order: while the server restarts or a
+    /// new session is set up, the call waits; a subscription that the
     /// revision has no method for is emulated; a method that the server does not offer fails
     /// without being sent; a stored result that is fresh answers at once; otherwise the call is
     /// sent.
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
-        if self.is_restarting {
+        if self.is_restarting || self.is_restoring {
             let flight = InFlightCall { exchange, request, round: 0, changes: 0, again: false };
             return self.postponed.push(flight);
         }
@@ -345,6 +355,7 @@ impl ClientConnection {
                 }
                 Purpose::Subscribe(subscribe) => self.subscribe_expired(&subscribe),
                 Purpose::KeepAlive => self.keep_alive_expired(),
+                Purpose::RestoreLevel => self.level_failed("no answer in time", now),
                 Purpose::Call(InFlightCall { exchange, request, .. }) => {
                     self.remember_late_tool(id, request.method);
                     if !request.as_task {

@@ -135,3 +135,52 @@ fn a_new_session_on_the_same_server_is_no_change_of_its_lists() {
     let events = client.events();
     assert!(matches!(events[..], [ClientEvent::Renewed]), "{events:?}");
 }
+
+/// A client that has set its log level and then lost the session; its call waits for a new one.
+fn lost_with_a_level() -> Client {
+    let logging = json!({ "tools": {}, "logging": {} });
+    let mut client = Client::new(config().with_revisions([LEGACY]));
+    client.agree_on(LEGACY, &logging);
+    client.said();
+    client.request(1, Method::LoggingSetLevel, &json!({ "level": "debug" }));
+    let id = client.said().pop().unwrap()["id"].clone();
+    client.hear(json!({ "id": id, "result": {} }));
+    let call = client.call(2);
+    client.fail(call, FailureKind::SessionLost);
+    client.agree_on(LEGACY, &logging);
+    client.events();
+    client
+}
+
+/// Over HTTP a call could overtake the level, and the server would not log for it.
+#[test]
+fn a_new_session_has_its_log_level_before_it_gets_calls() {
+    let mut client = lost_with_a_level();
+    let said = client.said();
+    assert_eq!(said[0]["method"], "notifications/initialized");
+    assert_eq!(said[1]["method"], "logging/setLevel");
+    assert_eq!(said[1]["params"]["level"], "debug");
+    assert_eq!(said.len(), 2, "{said:?}");
+    client.request(3, Method::ToolsCall, &json!({ "name": "a" }));
+    assert!(client.said().is_empty(), "a new call waits too");
+    client.hear(json!({ "id": said[1]["id"], "result": {} }));
+    assert_eq!(client.methods(), ["tools/call", "tools/call"]);
+    assert!(client.events().is_empty());
+}
+
+/// A client without log messages is still of use.
+#[test]
+fn calls_follow_although_the_log_level_of_a_new_session_is_refused_or_lost() {
+    for (case, end) in ["refused", "lost", "unreadable", "silent"].iter().enumerate() {
+        let mut client = lost_with_a_level();
+        let id = client.said()[1]["id"].as_i64().unwrap();
+        match case {
+            0 => client.hear(json!({ "id": id, "error": { "code": -32603, "message": "no" } })),
+            1 => client.fail(id, FailureKind::Lost),
+            2 => client.hear(json!({ "id": id, "result": 1, "error": 2 })),
+            _ => client.pass(Limits::default().request_timeout),
+        }
+        assert_eq!(client.methods(), ["tools/call"], "{end}");
+        assert!(matches!(client.events()[..], [ClientEvent::Odd(_)]), "{end}");
+    }
+}

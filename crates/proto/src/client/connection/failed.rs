@@ -49,6 +49,7 @@ impl ClientConnection {
                 }
                 FailureKind::NotSent | FailureKind::Lost => self.keep_alive_expired(),
             },
+            Purpose::RestoreLevel => self.level_failed(&failure.reason, now),
         }
     }
 
@@ -93,10 +94,9 @@ impl ClientConnection {
 
     /// A new session has replaced the lost one.
     ///
-    /// The order: the server learns that the session is open, the driver learns that settings have
-    /// to be made again, resources are subscribed to again, and only then do the calls follow. A
-    /// server that now speaks another revision ends the connection, because calls were made for the
-    /// old one.
+    /// The order: the client tells the server that the session is open, subscribes to resources
+    /// again and sets the log level again, and only then do the calls follow. A server that now
+    /// speaks another revision ends the connection, because calls were made for the old one.
     pub(super) fn renewed(&mut self, profile: &ServerProfile, now: Instant) {
         let spoken = self.profile.as_ref().map(|profile| profile.revision);
         if spoken != Some(profile.revision) {
@@ -113,9 +113,7 @@ impl ClientConnection {
         if was_restarted {
             self.resume_after_restart(now);
         }
-        for flight in std::mem::take(&mut self.postponed) {
-            self.send_again(flight, now);
-        }
+        self.restore_level(profile, now);
     }
 
     /// Takes the answer to a probe.

@@ -69,6 +69,7 @@ impl ClientConnection {
                 self.subscribe_answered(&subscribe, response.outcome);
             }
             Taken::Awaited(Purpose::KeepAlive) => self.keep_alive_answered(),
+            Taken::Awaited(Purpose::RestoreLevel) => self.level_answered(response.outcome, now),
             Taken::Late => self.late(id, &response.outcome, now),
             Taken::Unknown => self.odd(format!("an answer names the id {id}, which awaits none")),
         }
@@ -111,6 +112,7 @@ impl ClientConnection {
         let exchange = flight.exchange;
         let result = match outcome {
             Ok(result) if self.always.is_empty() => {
+                self.note_level(&flight.request);
                 let is_task = flight.request.as_task;
                 if let Some(token) = token.filter(|_| is_task && flight.request.progress) {
                     self.task_progress.insert(token, exchange);
@@ -348,6 +350,7 @@ impl ClientConnection {
                 self.subscribe_failed(&subscribe, CallError::Invalid(reason.to_owned()));
             }
             Taken::Awaited(Purpose::KeepAlive) => self.keep_alive_answered(),
+            Taken::Awaited(Purpose::RestoreLevel) => self.level_failed(reason, now),
             Taken::Late => {}
             Taken::Unknown => return false,
         }

@@ -26,7 +26,7 @@ impl ClientConnection {
     ///
     /// Stored results are dropped too, since the new process may offer something else.
     pub fn lost(&mut self, reason: &str) {
-        self.is_restarting = true;
+        (self.is_restarting, self.is_restoring) = (true, false);
         self.transmits.clear();
         (self.noise, self.probes) = (0, 0);
         (self.late_probe, self.keep_alive) = (None, None);
@@ -45,12 +45,13 @@ impl ClientConnection {
                     self.postponed.push(flight);
                 }
                 Some(Purpose::Call(flight)) => self.fail_lost(flight.exchange, reason),
-                // The resources of a session are subscribed to again in the next one.
+                // The next session gets the resources and the level of this one.
                 Some(
                     Purpose::Subscribe(_)
                     | Purpose::Probe(_)
                     | Purpose::Handshake
-                    | Purpose::KeepAlive,
+                    | Purpose::KeepAlive
+                    | Purpose::RestoreLevel,
                 )
                 | None => {}
             }

@@ -1,0 +1,55 @@
+//! The log level of a session (up to 2025-11-25), which a new session gets before any call.
+//!
+//! The server stores the level with the session, so a lost session loses it. Calls wait until the
+//! server has answered `logging/setLevel`: over HTTP each message is a request of its own, a call
+//! could overtake the level, and the server would not send the log messages of that call.
+
+use std::time::Instant;
+
+use bowline_types::error::ErrorObject;
+use bowline_types::json::RawJson;
+use bowline_types::method::Method;
+
+use super::super::call::CallRequest;
+use super::{ClientConnection, Purpose, ServerProfile};
+
+impl ClientConnection {
+    /// Remembers a level that the server has accepted.
+    pub(super) fn note_level(&mut self, request: &CallRequest) {
+        if request.method == Method::LoggingSetLevel {
+            self.level = Some(request.params.clone());
+        }
+    }
+
+    /// Sets the level of the lost session in the new one. If there was none, or if the server no
+    /// longer logs, the calls that wait follow at once.
+    pub(super) fn restore_level(&mut self, profile: &ServerProfile, now: Instant) {
+        let level = self.level.clone().filter(|_| profile.capabilities.supports_logging());
+        let Some(level) = level else { return self.send_postponed(now) };
+        self.is_restoring = true;
+        let timeout = self.config.limits().request_timeout;
+        let id = self.await_answer(Purpose::RestoreLevel, timeout, timeout, now);
+        self.send_request(id, Method::LoggingSetLevel, level.as_str());
+    }
+
+    /// The server has answered: with or without the level, the calls follow.
+    pub(super) fn level_answered(&mut self, outcome: Result<RawJson, ErrorObject>, now: Instant) {
+        match outcome {
+            Ok(_) => self.send_postponed(now),
+            Err(error) => self.level_failed(&error.to_string(), now),
+        }
+    }
+
+    /// The server has no level. A client without log messages is still of use.
+    pub(super) fn level_failed(&mut self, reason: &str, now: Instant) {
+        self.odd(format!("the log level of the new session could not be set: {reason}"));
+        self.send_postponed(now);
+    }
+
+    fn send_postponed(&mut self, now: Instant) {
+        self.is_restoring = false;
+        for flight in std::mem::take(&mut self.postponed) {
+            self.send_again(flight, now);
+        }
+    }
+}
