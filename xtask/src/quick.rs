@@ -26,6 +26,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/server/", &["bowline-server"]),
     ("crates/client/", &["bowline-client"]),
     ("crates/gateway/", &["bowline-gateway"]),
+    ("crates/otel/", &["bowline-otel"]),
     ("crates/macros/", &["bowline-macros"]),
     ("crates/bowline/", &["bowline"]),
     ("crates/check/", &["bowline-check"]),

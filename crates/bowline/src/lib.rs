@@ -298,6 +298,7 @@
 //! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
 //! | `sqlite` | no | `store::SqliteBackend`: sessions over HTTP that survive a restart, in a file; includes `http` |
 //! | `skills` | no | Agent Skills: `Server::skills`, `Client::skills` and their kin, the module `skills` |
+//! | `otel` | no | traces and metrics with OpenTelemetry: the module `otel`, with layers for servers and clients |
 //! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |
 //!
 //! A method whose feature is off exists, but a program that calls it does not compile, and the
@@ -349,6 +350,10 @@ pub mod store;
 #[cfg(feature = "skills")]
 #[doc(inline)]
 pub use {bowline_skills as skills, bowline_skills::Skills};
+
+#[cfg(feature = "otel")]
+#[doc(inline)]
+pub use bowline_otel as otel;
 
 #[cfg(feature = "tracing")]
 #[doc(inline)]

@@ -13,7 +13,7 @@ use bowline_proto::members::Members;
 use bowline_proto::mirror::params::headers_for;
 use bowline_proto::mirror::{ParamHeader, x_mcp_header};
 use bowline_proto::request::ReportedChange;
-use bowline_transport::connect::{Host, Link, WeakLink};
+use bowline_transport::connect::{ClientLayer, Host, Link, WeakLink};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
@@ -54,6 +54,17 @@ pub(crate) struct Handlers {
     pub(crate) passed_on: Option<ClientCapabilities>,
     /// Whether the client waits for tasks on 2026-07-28.
     pub(crate) tasks: bool,
+    pub(crate) layers: Layers,
+}
+
+/// The layers around the calls of a client.
+#[derive(Clone, Default)]
+pub(crate) struct Layers(pub(crate) Vec<Arc<dyn ClientLayer>>);
+
+impl fmt::Debug for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Layers({})", self.0.len())
+    }
 }
 
 impl Handlers {
@@ -292,6 +303,10 @@ impl Application {
 }
 
 impl Host for Application {
+    fn layers(&self) -> Vec<Arc<dyn ClientLayer>> {
+        self.handlers.layers.0.clone()
+    }
+
     fn met(&self, profile: &ServerProfile) {
         let _ = self.server.set(ServerIdentity::met(self.handlers.label.clone(), profile));
     }

@@ -182,6 +182,7 @@ pub use bowline_proto::mirror::x_mcp_header;
 #[cfg(feature = "skills")]
 pub use bowline_skills::{Skill, SkillFile, SkillFiles, SkillMismatch};
 pub use bowline_transport::child::{Command, Restart};
+pub use bowline_transport::connect::ClientLayer;
 /// The vocabulary of the protocol.
 pub use bowline_types as types;
 

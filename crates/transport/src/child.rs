@@ -35,7 +35,7 @@ pub use self::restart::Restart;
 pub use self::tail::StderrTail;
 use crate::error::Error;
 use crate::lines::{LinesReader, LinesWriter};
-use crate::transport::{Reader, Renewal, Transport, Writer};
+use crate::transport::{Destination, Reader, Renewal, Transport, Writer};
 
 /// How long a child may take for each step of its shutdown, unless set.
 const GRACE: Duration = Duration::from_secs(2);
@@ -315,6 +315,10 @@ impl Transport for Child {
     fn renewal(&self) -> Option<Box<dyn Renewal<Self>>> {
         let respawn = self.respawn.clone()?;
         Some(Box::new(respawn))
+    }
+
+    fn destination(&self) -> Destination {
+        Destination::over("pipe")
     }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {

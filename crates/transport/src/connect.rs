@@ -8,6 +8,7 @@
 mod driver;
 mod error;
 mod host;
+mod layer;
 mod link;
 mod renew;
 
@@ -20,10 +21,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 use self::driver::{Channel, Driver};
 pub use self::error::ConnectError;
 pub use self::host::{CallObserver, Host, QuestionAnswer};
+pub use self::layer::{CallEnd, ClientLayer, ConnectionLayer};
 use self::link::Shared;
 pub use self::link::{Link, PendingCall, WeakLink};
 use crate::error::Error;
-use crate::transport::Transport;
+use crate::transport::{Destination, Transport};
 
 /// Connects over a transport, and resolves when client and server agree on a revision.
 ///
@@ -46,6 +48,9 @@ pub async fn connect<T: Transport>(
     };
     let limits = config.limits().clone();
     let renewal = transport.renewal();
+    let layers = host.layers();
+    let destination =
+        if layers.is_empty() { Destination::default() } else { transport.destination() };
     let (reader, writer) = transport.split(&limits);
     let (commands, inbox) = mpsc::unbounded_channel();
     let (ready, agreed) = oneshot::channel();
@@ -55,5 +60,6 @@ pub async fn connect<T: Transport>(
     tokio::spawn(driver.drive(channel, inbox, end));
     // The driver always reports how the negotiation ended before it drops the sender.
     let profile = agreed.await.unwrap_or(Err(ConnectError::Closed(Error::closed())))?;
-    Ok(Link(Arc::new(Shared { commands, number: AtomicU64::new(0), profile, ended })))
+    let layers = layer::attach(&layers, (&profile, &destination), ended.clone());
+    Ok(Link(Arc::new(Shared { commands, number: AtomicU64::new(0), profile, ended, layers })))
 }

@@ -15,7 +15,7 @@ use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
 use crate::error::Error;
 use crate::lines::{Lines, LinesReader, LinesWriter};
-use crate::transport::Transport;
+use crate::transport::{Destination, Transport};
 
 /// The socket file's mode: only its owner may connect.
 const MODE: u32 = 0o600;
@@ -48,6 +48,10 @@ impl UnixTransport {
 impl Transport for UnixTransport {
     type Reader = LinesReader<OwnedReadHalf>;
     type Writer = LinesWriter<OwnedWriteHalf>;
+
+    fn destination(&self) -> Destination {
+        Destination::over("unix")
+    }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let (source, sink) = self.stream.into_split();

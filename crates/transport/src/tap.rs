@@ -12,7 +12,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 
 use crate::error::Error;
-use crate::transport::{Pause, Reader, Renewal, Transport, Writer};
+use crate::transport::{Destination, Pause, Reader, Renewal, Transport, Writer};
 
 /// Which way a message goes, seen from the tapped side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +64,10 @@ where
     fn renewal(&self) -> Option<Box<dyn Renewal<Self>>> {
         let inner = self.inner.renewal()?;
         Some(Box::new(TapRenewal { inner, show: Arc::clone(&self.show) }))
+    }
+
+    fn destination(&self) -> Destination {
+        self.inner.destination()
     }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {

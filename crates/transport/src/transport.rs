@@ -40,11 +40,37 @@ pub trait Transport: Send + 'static {
         None
     }
 
+    /// Where the channel leads, for traces. Unknown, unless this is implemented.
+    fn destination(&self) -> Destination {
+        Destination::default()
+    }
+
     /// Splits the channel into its two directions, which may be used at the same time.
     ///
     /// The reader buffers no more of a message than the limits allow. Must be called inside a Tokio
     /// runtime with I/O and time enabled.
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer);
+}
+
+/// Where a channel leads, in the words of OpenTelemetry. For traces and logs; it holds no secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Destination {
+    /// What carries the bytes: `pipe`, `tcp` or `unix`.
+    pub network: Option<&'static str>,
+    /// The protocol above that, such as `http`.
+    pub protocol: Option<&'static str>,
+    /// The name or address of the server, or the path of its socket.
+    pub address: Option<String>,
+    /// The port of the server.
+    pub port: Option<u16>,
+}
+
+impl Destination {
+    /// A destination behind this network: `pipe`, `tcp` or `unix`.
+    pub fn over(network: &'static str) -> Self {
+        Self { network: Some(network), ..Self::default() }
+    }
 }
 
 /// Opens a client's channel again when its server is gone. A [`Child`](crate::child::Child) with

@@ -41,6 +41,7 @@ const ROWS: &[Row] = &[
         uses: &["client", "http", "proto", "server", "transport", "types"],
         strict: false,
     },
+    Row { name: "otel", uses: &["proto", "transport", "types"], strict: false },
     Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",
@@ -55,6 +56,7 @@ const ROWS: &[Row] = &[
             "http",
             "server",
             "client",
+            "otel",
             "macros",
         ],
         strict: false,

@@ -1,7 +1,9 @@
 //! The hooks of an application: what it answers, allows and observes.
 
 use std::fmt;
+use std::sync::Arc;
 
+use bowline_transport::connect::ClientLayer;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::deprecated::roots::Root;
@@ -261,6 +263,15 @@ impl<S> ClientBuilder<S> {
     /// ```
     pub fn passing_on(mut self, declared: ClientCapabilities) -> Self {
         self.handlers.passed_on = Some(declared);
+        self
+    }
+
+    /// Puts code around every call that this client sends: traces and metrics, or changes of
+    /// `_meta`. `bowline::otel::client()` is one. Layers begin in the order in which they are added.
+    ///
+    /// The handshake and notifications pass no layer.
+    pub fn layer(mut self, layer: impl ClientLayer) -> Self {
+        self.handlers.layers.0.push(Arc::new(layer));
         self
     }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use bowline_transport::transport::Destination;
 use http::Uri;
 use http::header::HeaderValue;
 use http::uri::Scheme;
@@ -82,6 +83,15 @@ impl Address {
             Ok(address) => address.to_canonical().is_loopback(),
             Err(_) => host == "localhost" || host.ends_with(".localhost"),
         }
+    }
+
+    /// What traces say of this address: the host and the port.
+    pub(super) fn destination(&self) -> Destination {
+        let mut destination = Destination::over("tcp");
+        destination.protocol = Some("http");
+        destination.address = Some(self.host().to_owned());
+        destination.port = Some(self.port());
+        destination
     }
 
     pub(super) fn uri(&self) -> &Uri {

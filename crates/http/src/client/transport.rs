@@ -16,7 +16,7 @@ use bowline_proto::request::ExchangeId;
 use bowline_proto::table::hash::CountedKeys;
 use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_transport::error::Error;
-use bowline_transport::transport::{Reader, Transport, Writer};
+use bowline_transport::transport::{Destination, Reader, Transport, Writer};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
@@ -142,6 +142,10 @@ impl Transport for HttpTransport {
     type Writer = HttpWriter;
 
     const MIRRORS: bool = true;
+
+    fn destination(&self) -> Destination {
+        self.address.destination()
+    }
 
     fn split(self, limits: &Limits) -> (HttpReader, HttpWriter) {
         let (units, received) = mpsc::channel(QUEUE);

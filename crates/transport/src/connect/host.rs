@@ -1,6 +1,7 @@
 //! What a driver calls back: the host of the connection, and the observer of one call.
 
 use std::future::ready;
+use std::sync::Arc;
 
 use bowline_proto::client::{ServerProfile, TaskRequest};
 use bowline_proto::request::ReportedChange;
@@ -12,6 +13,8 @@ use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use futures_core::future::BoxFuture;
 
+use super::layer::ClientLayer;
+
 /// The application behind a client: answers the server's questions and takes its notifications.
 ///
 /// The driver calls these methods in its own task, so they must return quickly.
@@ -19,7 +22,12 @@ use futures_core::future::BoxFuture;
 /// Only [`answer`](Self::answer) is required; a client without questions declares no capabilities
 /// and is never asked.
 pub trait Host: Send + Sync + 'static {
-    /// Client and server agreed on a revision. Called before any other method.
+    /// The layers around the calls of the connection. Asked once, before the connection is opened.
+    fn layers(&self) -> Vec<Arc<dyn ClientLayer>> {
+        Vec::new()
+    }
+
+    /// Client and server agreed on a revision. Called before all methods but [`layers`](Self::layers).
     fn met(&self, _server: &ServerProfile) {}
 
     /// Answers a question of the server. The future is dropped if the server cancels the question.

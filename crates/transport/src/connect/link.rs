@@ -17,6 +17,7 @@ use bowline_types::method::Method;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::host::CallObserver;
+use super::layer::{CallEnd, Layers};
 use crate::error::Error;
 
 /// A connection to one server; cheap to clone. The connection ends when the last clone is dropped.
@@ -32,6 +33,7 @@ pub(super) struct Shared {
     pub(super) profile: Arc<ServerProfile>,
     /// Holds the error once the connection broke; closed when everything is released.
     pub(super) ended: watch::Receiver<Option<Arc<Error>>>,
+    pub(super) layers: Layers,
 }
 
 /// What a link asks its driver to do. Obeyed in the order in which they were sent.
@@ -63,12 +65,14 @@ impl Link {
         request: impl Into<Box<CallRequest>>,
         observer: Option<Box<dyn CallObserver>>,
     ) -> PendingCall {
+        let mut request = request.into();
+        let ends = self.0.layers.iter().filter_map(|layer| layer.begin(&mut request)).collect();
         let number = ExchangeId(self.0.number.fetch_add(1, Ordering::Relaxed) + 1);
         let (sender, answer) = oneshot::channel();
         let waiting = WaitingCall { answer: sender, observer };
         // If the driver is gone, `waiting` is dropped here and the call fails as closed.
-        let _ = self.0.commands.send(Command::Call(number, request.into(), waiting));
-        PendingCall { answer, cancel: Some((number, self.clone())) }
+        let _ = self.0.commands.send(Command::Call(number, request, waiting));
+        PendingCall { answer, cancel: Some((number, self.clone())), ends }
     }
 
     /// Sends a notification. Does nothing if the connection has ended.
@@ -148,6 +152,8 @@ impl fmt::Debug for WeakLink {
 pub struct PendingCall {
     answer: oneshot::Receiver<Result<CallAnswer, CallError>>,
     cancel: Option<(ExchangeId, Link)>,
+    /// What the layers want to know the end with.
+    ends: Vec<Box<dyn CallEnd>>,
 }
 
 impl Future for PendingCall {
@@ -158,6 +164,10 @@ impl Future for PendingCall {
         let answer = answer.unwrap_or(Err(CallError::Closed));
         if !answer.as_ref().is_ok_and(CallAnswer::is_task) {
             self.cancel = None;
+        }
+        // Reversed, so that the layer that began last ends first.
+        while let Some(end) = self.ends.pop() {
+            end.end(&answer);
         }
         Poll::Ready(answer)
     }

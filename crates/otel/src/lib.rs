@@ -1,0 +1,38 @@
+//! Traces and metrics of servers and clients, by the [conventions of OpenTelemetry for MCP].
+//!
+//! One line for a server, one for a client. Both use the providers that the program has set for
+//! OpenTelemetry, and do nothing if it has set none:
+//!
+//! ```
+//! use bowline::{Client, Server};
+//!
+//! let server = Server::new("weather", "1.0.0").layer(bowline_otel::server());
+//! let client = Client::builder("my-app", "1.0.0").layer(bowline_otel::client());
+//! ```
+//!
+//! Each request is a span. The client puts its span into `_meta` of the request, and the server
+//! takes it as the parent. So a trace goes on through any transport, and through a gateway.
+//!
+//! Recorded are methods, names of tools and prompts, URIs of resources without their query, error
+//! codes and times. **Never recorded** are arguments, results, answers of users, sealed state,
+//! messages of errors (they may quote arguments) and headers. Of the id of a session, which is a
+//! credential, spans hold the first eight characters.
+//!
+//! * `server`: the layer of a server. `client`: the layer of a client.
+//! * `operation`: one request, from its begin to its end, as a span and a measurement.
+//! * `telemetry`: the tracer and the instruments. `known`: which names may become attributes.
+//! * `propagation`: trace context and baggage as text. `attribute`: the names of attributes.
+//!
+//! [conventions of OpenTelemetry for MCP]: https://github.com/open-telemetry/semantic-conventions-genai
+
+mod attribute;
+mod client;
+mod known;
+mod operation;
+mod propagation;
+mod server;
+mod telemetry;
+mod uri;
+
+pub use self::client::{ClientTelemetry, client};
+pub use self::server::{ServerTelemetry, TracedService, server};

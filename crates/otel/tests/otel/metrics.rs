@@ -1,0 +1,76 @@
+//! Metrics: their names, buckets and attributes. Tests run in virtual time.
+
+use bowline_testing::Harness;
+use serde_json::json;
+
+use crate::recorder::Recorder;
+use crate::spans::weather;
+
+const BOUNDS: [f64; 17] = [
+    0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 1_800.0,
+    7_200.0, 86_400.0,
+];
+
+#[bowline::test]
+async fn operations_are_measured_on_both_sides(t: Harness) {
+    let recorder = Recorder::new();
+    let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    for city in ["Köln", "Bonn", "nowhere"] {
+        client.call("forecast", json!({ "city": city })).await.unwrap();
+    }
+    for metric in ["mcp.client.operation.duration", "mcp.server.operation.duration"] {
+        let rows = recorder.measured(metric);
+        let calls: Vec<_> =
+            rows.iter().filter(|it| it.value("mcp.method.name") == Some("tools/call")).collect();
+        let [failed, done] = calls[..] else { panic!("{rows:?}") };
+        assert_eq!((failed.count, failed.value("error.type")), (1, Some("tool_error")));
+        assert_eq!((done.count, done.value("error.type")), (2, None));
+        for row in calls {
+            assert_eq!(row.bounds, BOUNDS[..14]);
+            assert_eq!(row.value("gen_ai.tool.name"), Some("forecast"));
+            assert_eq!(row.value("mcp.protocol.version"), Some(t.revision().as_str()));
+        }
+    }
+}
+
+#[bowline::test]
+async fn names_that_were_made_up_add_one_row(t: Harness) {
+    let recorder = Recorder::new();
+    let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    for number in 0..20 {
+        client.call(format!("made-up-{number}"), json!({})).await.unwrap_err();
+        client.prompt(format!("made-up-{number}")).await.unwrap_err();
+        client.read(format!("notes://{number}")).await.unwrap();
+    }
+    for metric in ["mcp.client.operation.duration", "mcp.server.operation.duration"] {
+        let rows = recorder.measured(metric);
+        let many: Vec<_> = rows.iter().filter(|row| row.count == 20).collect();
+        assert_eq!(many.len(), 3, "{rows:?}");
+        assert!(rows.len() <= 4, "{rows:?}");
+        let tool = many.iter().find_map(|row| row.value("gen_ai.tool.name"));
+        assert_eq!(tool, Some("_OTHER"));
+        assert!(many.iter().all(|row| row.value("mcp.resource.uri").is_none()));
+    }
+}
+
+#[bowline::test]
+async fn sessions_are_measured_when_they_end(t: Harness) {
+    let recorder = Recorder::new();
+    let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    client.tools().all().await.unwrap();
+    let metrics = ["mcp.client.session.duration", "mcp.server.session.duration"];
+    for metric in metrics {
+        assert!(recorder.measured(metric).is_empty(), "{metric}");
+    }
+    client.close().await;
+    drop(client);
+    // Time is virtual: this returns when everything has ended.
+    tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
+    for metric in metrics {
+        let rows = recorder.measured(metric);
+        let counts: Vec<_> = rows.iter().map(|row| row.count).collect();
+        let expected: &[u64] = if t.revision().has_handshake() { &[1] } else { &[] };
+        assert_eq!(counts, expected, "{metric} {rows:?}");
+        assert!(rows.iter().all(|row| row.bounds == BOUNDS), "{rows:?}");
+    }
+}
