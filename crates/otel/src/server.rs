@@ -1,5 +1,6 @@
 //! The layer of a server.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{self, Poll};
@@ -152,7 +153,7 @@ fn start(request: &Request, settings: Settings) -> Start {
     let is_handshake = parts.extensions.get::<Handshake>().is_some();
     let method = if is_handshake { Method::Initialize } else { parts.method };
     let name = named_by(method).and_then(|member| request.params.string(member).ok().flatten());
-    let name = name.map(|name| name.into_owned());
+    let name = name.map(Cow::into_owned);
     let (parent, transport) = parent(request, settings);
     let (route, details) = (route(request, settings), details(request));
     Start { method, revision: parts.revision, name, route, details, parent, transport }
@@ -241,7 +242,7 @@ fn outcome(response: &Response, method: Method) -> Outcome {
 }
 
 /// What of the result of a tool says whether it failed.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct ToolResult {
     #[serde(rename = "isError", default)]
     is_error: bool,
