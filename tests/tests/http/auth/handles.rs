@@ -1,5 +1,6 @@
 //! Handles of a caller in the hands of another: answered like handles that do not exist.
 
+mod parked;
 mod tasks;
 
 use std::collections::BTreeMap;
