@@ -286,7 +286,8 @@ impl Lanes {
 
     async fn lease(&self, parts: &Parts) -> Result<CallLease, ErrorObject> {
         let lane = self.lane_of(parts).await?;
-        let lease = lane.supervised.lease().await.map_err(|_| refusal::down(&self.0.name))?;
+        let lease = lane.supervised.lease().await;
+        let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why))?;
         self.meet(&lease);
         Ok(CallLease { lease, _lane: lane })
     }

@@ -7,6 +7,8 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use serde::{Deserialize, Serialize};
 
+use crate::supervise::Unavailable;
+
 /// The `data` of an error that a failure of a server behind the gateway caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,9 +20,10 @@ pub struct UpstreamFailure {
     pub may_have_run: bool,
 }
 
-/// The server does not run, so the call was not made.
-pub(crate) fn down(server: &str) -> ErrorObject {
-    failed(server, "is not running", false)
+/// The server does not run, or not yet, so the call was not made.
+pub(crate) fn unavailable(server: &str, why: &Unavailable) -> ErrorObject {
+    let what = if why.is_slow { "did not start in time" } else { "is not running" };
+    failed(server, what, false)
 }
 
 /// The server ended before it answered.

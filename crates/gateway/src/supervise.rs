@@ -61,7 +61,7 @@ struct State {
     failures: u32,
     /// The number of the connection, which no other connection of the process has; 0 for none.
     generation: u64,
-    problem: Option<String>,
+    problem: Option<Unavailable>,
 }
 
 #[derive(Debug)]
@@ -89,6 +89,14 @@ struct Running {
 pub(crate) struct Unavailable {
     /// Why, for the operator; it may name addresses and quote the output of the server.
     pub(crate) problem: String,
+    /// Whether it was starting still when the time for that was over.
+    pub(crate) is_slow: bool,
+}
+
+impl Unavailable {
+    fn because(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), is_slow: false }
+    }
 }
 
 impl Supervised {
@@ -172,7 +180,7 @@ impl Supervised {
 
     /// Why the last start failed, or why the server ended.
     pub(crate) fn problem(&self) -> Option<String> {
-        lock(&self.0.state).problem.clone()
+        lock(&self.0.state).problem.clone().map(|unavailable| unavailable.problem)
     }
 
     /// Stops the server for good, and waits until it has ended.
@@ -218,7 +226,7 @@ impl Supervised {
         }
         let pause = self.0.limits.pause(state.failures);
         state.failures += 1;
-        state.problem = Some("the server ended by itself".to_owned());
+        state.problem = Some(Unavailable::because("the server ended by itself"));
         state.phase = Phase::Paused(Instant::now() + pause);
     }
 
@@ -230,8 +238,11 @@ impl Supervised {
     async fn start(self) {
         let dialled = self.0.dial.dial(self.0.declared.clone(), &self.0.limits);
         let outcome = match timeout(self.0.limits.start, dialled).await {
-            Ok(outcome) => outcome.map_err(|error| error.to_string()),
-            Err(_) => Err("the server did not answer in time".to_owned()),
+            Ok(outcome) => outcome.map_err(|error| Unavailable::because(error.to_string())),
+            Err(_) => {
+                let problem = "the server did not answer in time".to_owned();
+                Err(Unavailable { problem, is_slow: true })
+            }
         };
         let client = match outcome {
             Ok(client) => client,
@@ -244,7 +255,7 @@ impl Supervised {
         self.stop_when_idle().await;
     }
 
-    fn fail(&self, problem: String) {
+    fn fail(&self, problem: Unavailable) {
         let mut state = lock(&self.0.state);
         if matches!(state.phase, Phase::Starting) {
             state.failures += 1;
@@ -332,7 +343,7 @@ impl Inner {
 }
 
 fn unavailable(state: &State) -> Unavailable {
-    Unavailable { problem: state.problem.clone().unwrap_or_else(|| "it was stopped".to_owned()) }
+    state.problem.clone().unwrap_or_else(|| Unavailable::because("it was stopped"))
 }
 
 /// The use of a connection by one call.

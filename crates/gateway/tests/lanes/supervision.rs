@@ -127,6 +127,36 @@ async fn a_server_that_never_answers_is_given_up() {
     assert!(begin.elapsed() <= Duration::from_secs(61), "{:?}", begin.elapsed());
 }
 
+/// A server that reads the probe only after the client gave up waiting also finds a handshake, which
+/// a modern server refuses.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_starts_slowly_serves_the_callers_that_waited() {
+    for revisions in [&[Revision::LATEST][..], &[Revision::LATEST_LEGACY], &BOTH] {
+        for caller in BOTH {
+            let server = echo().revisions(revisions.iter().copied());
+            let fake = Fake::slow(Duration::from_secs(25), server);
+            let lanes = fake.lanes(GatewayLimits::default());
+            let caller = client(&lanes, caller).await;
+            let said = caller.call("fake__say", json!({ "message": "hi" })).await;
+            assert_eq!(said.unwrap().text(), "hi", "{revisions:?}");
+            assert_eq!(fake.starts(), 1);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_tells_a_server_that_is_too_slow_from_one_that_does_not_run() {
+    let limits = GatewayLimits::default();
+    for (start, expected) in [(55, None), (65, Some("the server `fake` did not start in time"))] {
+        let fake = Fake::slow(Duration::from_secs(start), echo());
+        let caller = client(&fake.lanes(limits.clone()), Revision::LATEST).await;
+        let call = caller.call("fake__say", json!({ "message": "hi" }));
+        let outcome = call.timeout(Duration::from_secs(600)).await;
+        let error = outcome.err().map(|error| error.rpc().unwrap().message.clone());
+        assert_eq!(error.as_deref(), expected, "{start}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn callers_that_wait_for_one_start_share_it_even_if_the_first_goes_away() {
     let fake = Fake::new(echo());

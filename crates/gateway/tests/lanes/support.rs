@@ -13,11 +13,18 @@ use bowline_gateway::{
 use bowline_server::Server;
 use bowline_testing::harness::connect_in_memory;
 use bowline_transport::duplex::duplex;
+use bowline_transport::lines::Lines;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf, split,
+};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
+
+/// Bytes that a pipe holds.
+const CAPACITY: usize = 64 * 1024;
 
 /// Both eras.
 pub(crate) const BOTH: [Revision; 2] = [Revision::LATEST_LEGACY, Revision::LATEST];
@@ -33,6 +40,8 @@ struct FakeState {
     starts: AtomicUsize,
     fails: AtomicBool,
     hangs: AtomicBool,
+    /// How long its starts take.
+    start: Duration,
     running: Mutex<Vec<AbortHandle>>,
 }
 
@@ -53,8 +62,17 @@ impl Fake {
             starts: AtomicUsize::new(0),
             fails: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
+            start: Duration::ZERO,
             running: Mutex::default(),
         }))
+    }
+
+    /// A server that takes so long to start, and then finds what it was sent meanwhile. It handles
+    /// that in the reverse order, as a server may that handles messages side by side.
+    pub(crate) fn slow(start: Duration, server: Server) -> Self {
+        let mut fake = Self::make(server, None);
+        Arc::get_mut(&mut fake.0).unwrap().start = start;
+        fake
     }
 
     pub(crate) fn starts(&self) -> usize {
@@ -108,6 +126,13 @@ impl Dial for Fake {
                 Ok(builder.connect(near).await?)
             });
         }
+        if !self.0.start.is_zero() {
+            let (near, far) = tokio::io::duplex(CAPACITY);
+            let task = tokio::spawn(serve_later(self.0.start, self.0.server.clone(), far));
+            self.0.running.lock().unwrap().push(task.abort_handle());
+            let builder = client_builder(declared, limits);
+            return Box::pin(async move { Ok(builder.connect(lines(near)).await?) });
+        }
         if !self.0.fails.load(Ordering::Relaxed) {
             let server = self.0.server.clone();
             let task = tokio::spawn(async move { server.serve(far).await });
@@ -123,6 +148,36 @@ impl Dial for Fake {
     fn is_process(&self) -> bool {
         true
     }
+}
+
+fn lines(stream: DuplexStream) -> Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>> {
+    let (source, sink) = split(stream);
+    Lines::new(source, sink)
+}
+
+/// Lets a server handle what lies in the pipe when it has started, the newest line first, and then
+/// all further lines.
+async fn serve_later(start: Duration, server: Server, far: DuplexStream) {
+    tokio::time::sleep(start).await;
+    let (near, inner) = tokio::io::duplex(CAPACITY);
+    let ((from_client, mut to_client), (mut from_server, mut to_server)) =
+        (split(far), split(near));
+    let mut lines_of_client = BufReader::new(from_client).lines();
+    let forward = async {
+        let mut early = Vec::new();
+        let moment = Duration::from_millis(1);
+        while let Ok(line) = timeout(moment, lines_of_client.next_line()).await {
+            early.push(line.unwrap().unwrap());
+        }
+        for line in early.into_iter().rev() {
+            to_server.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        }
+        while let Ok(Some(line)) = lines_of_client.next_line().await {
+            to_server.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        }
+    };
+    let back = tokio::io::copy(&mut from_server, &mut to_client);
+    let (_, _, ()) = tokio::join!(server.serve(lines(inner)), back, forward);
 }
 
 /// Say it again

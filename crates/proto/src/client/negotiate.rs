@@ -112,9 +112,6 @@ pub(super) fn after_failed_probe(
     asked: SentProbe,
     failure: &SendFailure,
 ) -> NegotiationStep {
-    /// Statuses that come from authentication, proxies or rate limits and say nothing about the
-    /// era.
-    const NOT_OF_THE_PROTOCOL: [u16; 4] = [401, 403, 407, 429];
     match (&failure.error, failure.kind) {
         // A handshake would be refused too, and might ask the user to log in once more.
         (_, FailureKind::Unauthorized) => {
@@ -132,13 +129,17 @@ pub(super) fn after_failed_probe(
             }
             step => step,
         },
-        (None, FailureKind::Refused(status @ 400..=499))
-            if !NOT_OF_THE_PROTOCOL.contains(&status) =>
-        {
+        (None, kind @ FailureKind::Refused(400..=499)) if !is_outside_of_the_protocol(kind) => {
             handshake_step(config, &format!("it refused the probe: {}", failure.reason))
         }
         _ => NegotiationStep::Failed(NegotiationError::unreachable(failure)),
     }
+}
+
+/// Whether the server refused with a status that comes from authentication, proxies or rate limits
+/// and says nothing about the era.
+pub(super) fn is_outside_of_the_protocol(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Refused(401 | 403 | 407 | 429))
 }
 
 /// The step after a probe without an answer. An answer that comes later is still taken, unless the

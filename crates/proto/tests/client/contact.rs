@@ -91,6 +91,65 @@ fn only_the_last_probe_may_be_answered_late() {
     assert!(matches!(client.events()[..], [ClientEvent::Ready(_)]));
 }
 
+/// A modern server that was slow to start finds the probe and the handshake, and may refuse the
+/// handshake before it answers the probe. It is probed again, and either answer counts.
+// spec: ERA-5
+#[test]
+fn a_slow_server_that_refuses_the_handshake_is_probed_again() {
+    for answers_first_probe in [true, false] {
+        let mut client = Client::new(config());
+        let first = client.said().pop().unwrap()["id"].clone();
+        client.pass(Limits::default().probe_timeout);
+        client.refuse_version(Revision::LATEST);
+        assert!(client.events().is_empty());
+        let second = client.said().pop().unwrap();
+        assert_eq!(second["method"], "server/discover");
+        let (taken, late) = match answers_first_probe {
+            true => (&first, &second["id"]),
+            false => (&second["id"], &first),
+        };
+        client.hear(json!({ "id": taken, "result": discovered() }));
+        assert!(matches!(client.events()[..], [ClientEvent::Ready(_)]));
+        client.hear(json!({ "id": late, "result": discovered() }));
+        assert!(client.events().is_empty() && client.said().is_empty());
+    }
+}
+
+/// The same over HTTP, where each request has an answer of its own.
+#[test]
+fn a_slow_server_over_http_that_refuses_the_handshake_is_probed_again() {
+    for (status, expected) in [(400, vec!["server/discover"]), (401, vec![])] {
+        let mut client = Client::new(config());
+        client.said();
+        client.pass(Limits::default().probe_timeout);
+        let handshake = client.said().pop().unwrap()["id"].as_i64();
+        let error = Some(ErrorObject::new(-32022, "no"));
+        let kind = FailureKind::Refused(status);
+        let failure = SendFailure { id: handshake, kind, error, reason: "no".to_owned() };
+        client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+        assert_eq!(client.methods(), expected, "{status}");
+        assert_eq!(client.events().is_empty(), status == 400, "{status}");
+    }
+}
+
+#[test]
+fn a_silent_server_that_refuses_two_handshakes_is_given_up() {
+    let mut client = Client::new(config());
+    for _ in 0..2 {
+        assert!(client.events().is_empty());
+        assert_eq!(client.methods(), ["server/discover"]);
+        client.pass(Limits::default().probe_timeout);
+        let id = client.said().pop().unwrap()["id"].clone();
+        client.hear(json!({ "id": id, "error": { "code": -32000, "message": "no key" } }));
+    }
+    assert!(client.said().is_empty());
+    let events = client.events();
+    assert!(
+        matches!(events[..], [ClientEvent::Failed(NegotiationError::Refused { .. })]),
+        "{events:?}"
+    );
+}
+
 /// The result of `server/discover`.
 fn discovered() -> Value {
     let versions = [Revision::LATEST.to_string()];

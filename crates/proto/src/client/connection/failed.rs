@@ -16,6 +16,9 @@ use super::super::rounds::InFlightCall;
 use super::{CallError, ClientConnection, ClientEvent, NegotiationError, Purpose, ServerProfile};
 use crate::transmit::{FailureKind, SendFailure};
 
+/// How often a server is probed that refuses handshakes and does not answer in time.
+const MOST_PROBES: usize = 2;
+
 impl ClientConnection {
     /// Takes the report that a message failed. A failed notification or answer is only reported:
     /// nothing waits for it.
@@ -36,7 +39,10 @@ impl ClientConnection {
                     Some(error) => NegotiationError::refused(error.clone(), &failure),
                     None => NegotiationError::unreachable(&failure),
                 };
-                self.step(NegotiationStep::Failed(error), now);
+                let is_of_the_protocol = !negotiate::is_outside_of_the_protocol(failure.kind);
+                let failed = NegotiationStep::Failed(error);
+                let step = if is_of_the_protocol { self.or_probe_again(failed) } else { failed };
+                self.step(step, now);
             }
             Purpose::Call(flight) => self.call_failed(flight, failure, now),
             Purpose::Subscribe(subscribe) => match failure.error {
@@ -114,6 +120,21 @@ impl ClientConnection {
             self.resume_after_restart(now);
         }
         self.restore_level(profile, now);
+    }
+
+    /// The next step after a handshake. A server that was too slow to answer the probe and refuses
+    /// the handshake may be modern, since it may answer the two in any order. So it is probed again,
+    /// once.
+    pub(super) fn or_probe_again(&self, step: NegotiationStep) -> NegotiationStep {
+        let is_in_session = self.profile.as_ref().is_some_and(|it| it.revision.has_handshake());
+        match (&step, self.late_probe) {
+            (NegotiationStep::Failed(NegotiationError::Refused { .. }), Some((_, revision)))
+                if self.probes < MOST_PROBES && !is_in_session =>
+            {
+                NegotiationStep::Probe(revision)
+            }
+            _ => step,
+        }
     }
 
     /// Takes the answer to a probe.

@@ -60,7 +60,8 @@ impl ClientConnection {
                 self.step(self.probed(asked, response.outcome.as_ref()), now);
             }
             Taken::Awaited(Purpose::Handshake) => {
-                self.step(negotiate::after_handshake(&self.config, response.outcome.as_ref()), now);
+                let step = negotiate::after_handshake(&self.config, response.outcome.as_ref());
+                self.step(self.or_probe_again(step), now);
             }
             Taken::Awaited(Purpose::Call(flight)) => {
                 self.answered(flight, response.outcome, response.members, now);
@@ -77,8 +78,8 @@ impl ClientConnection {
 
     /// An answer that came after its request timed out or was cancelled. It is dropped (CANC-9),
     /// except for two: a task that nothing waits for is cancelled, and a server which was slow to
-    /// start may turn out to be modern before it answered the handshake. The handshake that was
-    /// sent meanwhile is abandoned then.
+    /// start may turn out to be modern before it answered the handshake. The handshake or the second
+    /// probe that was sent meanwhile is abandoned then.
     fn late(&mut self, id: &RequestId, outcome: &Result<RawJson, ErrorObject>, now: Instant) {
         let Ok(result) = outcome else { return };
         if self.was_late_tool(id) {
@@ -90,10 +91,10 @@ impl ClientConnection {
         }
         let step = self.probed(asked, Ok(result));
         if let NegotiationStep::Agreed(_) = step {
-            if let Some(handshake) =
-                self.waiting.find(|waiting| matches!(waiting, Purpose::Handshake))
-            {
-                self.waiting.abandon(handshake);
+            let is_open =
+                |waiting: &Purpose| matches!(waiting, Purpose::Handshake | Purpose::Probe(_));
+            if let Some(open) = self.waiting.find(is_open) {
+                self.waiting.abandon(open);
             }
             self.step(step, now);
         }
