@@ -34,6 +34,7 @@ mod endpoint;
 mod flow;
 mod gate;
 mod head;
+mod health;
 mod inbound;
 mod legacy;
 mod limits;

@@ -18,7 +18,7 @@ use futures_core::future::BoxFuture;
 
 use self::auth::ClaimsSource;
 pub use self::auth::{Authorization, HttpMetadata};
-use self::stop::stop_signal;
+use self::stop::{StopSignal, stop_signal};
 use crate::serve::ServeError;
 use crate::server::{BuildError, Server};
 
@@ -255,13 +255,22 @@ impl Bound {
             stop_signal().await;
             stop_signal().await;
         };
+        let endpoint = self.endpoint.clone();
+        let stop = async move {
+            if stop_signal().await == StopSignal::Interrupt {
+                // No lame duck: a user waits.
+                endpoint.stop();
+            }
+        };
         tokio::select! {
-            () = self.serve_until(stop_signal()) => {}
+            () = self.serve_until(stop) => {}
             () = stopped_twice => {}
         }
     }
 
-    /// Serves until `stop` resolves, then lets running calls end.
+    /// Serves until `stop` resolves, then lets running calls end. With a shared store it first serves
+    /// on for [`HttpLimits::lame_duck`], unless
+    /// [`Endpoint::stop`] was called.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) {
         self.listener.serve(self.endpoint, stop).await;
     }

@@ -1,12 +1,14 @@
 //! A server that stops: running calls finish, or are answered with an error.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bowline::types::revision::Revision;
+use bowline_http::store::MemoryBackend;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use crate::test_server::{TestServer, call, initialize, listen, request, text_of, within};
+use crate::test_server::{TestServer, call, initialize, limits, listen, request, text_of, within};
 use crate::wire::{Request, Wire};
 
 /// A drain time that no test should have to wait for.
@@ -150,4 +152,60 @@ async fn a_stopped_server_refuses_connections() {
     within(wire.answer()).await;
     within(wire.closed()).await;
     assert!(tokio::net::TcpStream::connect(address).await.is_err(), "the port is closed");
+}
+
+/// A replica: a server with a shared store.
+async fn replica(lame_duck: Duration) -> TestServer {
+    let limits = limits(|it| it.lame_duck = lame_duck);
+    let store = Arc::new(MemoryBackend::default());
+    TestServer::with(|http| http.store(store).limits(limits)).await
+}
+
+fn probe(path: &str) -> Request {
+    Request::get().target(path).set("host", "10.0.0.7:8080")
+}
+
+/// A balancer sends requests on connections that it has open, and on new ones, until it has noticed.
+#[tokio::test]
+async fn a_replica_that_is_about_to_stop_serves_on_and_asks_clients_to_close() {
+    let server = replica(LONG).await;
+    let (address, endpoint) = (server.address, server.endpoint.clone());
+    let echo = call("echo", json!({ "text": "a" }));
+    let mut used = Wire::send(address, &echo).await;
+    assert_eq!(within(used.answer()).await.header("connection"), None);
+    assert_eq!(server.ask(&probe("/readyz")).await.status(), 200);
+    let mut subscribed = server.stream(&listen(json!({ "toolsListChanged": true }))).await;
+    let notify = server.notify.clone();
+    let stopping = server.stopping();
+    within(async {
+        while endpoint.is_ready() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    used.write(&echo.bytes()).await;
+    let mut new = Wire::send(address, &echo).await;
+    for wire in [&mut used, &mut new] {
+        let answer = within(wire.answer()).await;
+        assert_eq!(text_of(&answer.json()), "a");
+        assert_eq!(answer.header("connection"), Some("close"));
+        within(wire.closed()).await;
+    }
+    for (path, status) in [("/readyz", 503), ("/livez", 200), ("/other", 403)] {
+        let answer = within(async { Wire::send(address, &probe(path)).await.answer().await });
+        assert_eq!(answer.await.status(), status, "{path}");
+    }
+    notify.tools_changed();
+    while within(subscribed.message()).await.unwrap().json()["method"]
+        != "notifications/tools/list_changed"
+    {}
+    endpoint.stop();
+    ended(stopping, Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_replica_without_open_calls_stops_after_the_time_of_a_lame_duck() {
+    let begun = Instant::now();
+    ended(replica(SHORT).await.stopping(), SHORT).await;
+    assert!(begun.elapsed() >= SHORT);
 }

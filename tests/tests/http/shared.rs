@@ -38,7 +38,11 @@ impl Pair {
 
     /// The first server has other limits.
     async fn limited(store: Arc<MemoryBackend>, change: impl FnOnce(&mut HttpLimits)) -> Self {
-        let limits = limits(change);
+        let limits = limits(|it| {
+            // The tests have no balancer that would have to notice.
+            it.lame_duck = Duration::ZERO;
+            change(it);
+        });
         let a = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
         let b = TestServer::with(|http| http.store(store.clone())).await;
         Self { a, b, store }

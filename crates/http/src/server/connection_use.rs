@@ -32,6 +32,9 @@ pub(super) struct ConnectionUse {
     /// Never reset: a connection that was asked to end takes no further request after those that
     /// have come.
     is_ending: AtomicBool,
+    /// Whether each answer asks the client to close the connection. Set while the server is still listening,
+    /// see [`HttpLimits::lame_duck`](super::HttpLimits::lame_duck).
+    is_leaving: AtomicBool,
     /// The task that serves it, once there is one.
     task: Mutex<Option<Waker>>,
 }
@@ -42,8 +45,9 @@ pub(super) struct InFlight(Arc<ConnectionUse>);
 
 impl ConnectionUse {
     pub(super) fn new(endpoint: Endpoint) -> Self {
-        let (traffic, requests, in_flight, is_http2, is_ending, task) = Default::default();
-        Self { endpoint, traffic, requests, in_flight, is_http2, is_ending, task }
+        let (traffic, requests, in_flight, is_http2, is_ending, is_leaving, task) =
+            Default::default();
+        Self { endpoint, traffic, requests, in_flight, is_http2, is_ending, is_leaving, task }
     }
 
     /// Begins to answer a request.
@@ -75,6 +79,11 @@ impl ConnectionUse {
         self.is_http2.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the next answer asks the client to close the connection.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.is_leaving.load(Ordering::Relaxed)
+    }
+
     /// Whether the connection is to end.
     pub(super) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Acquire)
@@ -83,6 +92,15 @@ impl ConnectionUse {
     /// Names the task that serves the connection, so that [`end`](Self::end) can wake it.
     pub(super) fn serve(&self, task: &Waker) {
         *lock(&self.task) = Some(task.clone());
+    }
+
+    /// Ends the connection after its next answer, so that no request of the client meets a
+    /// closed connection. HTTP/2 has a message for that, GOAWAY, so such a connection ends now.
+    pub(super) fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+        if self.is_http2() {
+            self.end();
+        }
     }
 
     /// Asks the connection to end once it has answered what has come.

@@ -26,6 +26,8 @@ pub(super) struct Connections {
     table: Arc<Table>,
     /// The number of the connection that was accepted last.
     last: u64,
+    /// Whether each connection is to end after its next answer.
+    are_leaving: bool,
 }
 
 type Table = Mutex<HashMap<u64, Open>>;
@@ -97,6 +99,9 @@ impl Connections {
         self.last += 1;
         let number = self.last;
         let used = Arc::new(used);
+        if self.are_leaving {
+            used.leave();
+        }
         let entry = TableEntry { table: self.table.clone(), number };
         let served = serve(used.clone(), entry);
         // In the table before the task can end, and unlocked when it begins: a runtime that is
@@ -131,6 +136,14 @@ impl Connections {
                 .collect()
         };
         tasks.iter().for_each(AbortHandle::abort);
+    }
+
+    /// Ends every connection after its next answer, also those that are opened later.
+    pub(super) fn leave(&mut self) {
+        self.are_leaving = true;
+        for open in lock(&self.table).values() {
+            open.used.leave();
+        }
     }
 
     /// Asks every connection to end once it has answered what has come. Each then finishes the

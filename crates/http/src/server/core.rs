@@ -46,6 +46,8 @@ pub(super) struct Core {
 pub(super) enum Phase {
     /// Requests are served.
     Serving,
+    /// Requests are served, and balancers are asked to send no more of them.
+    Leaving,
     /// Subscriptions and streams of sessions end; calls may finish.
     Stopping,
     /// Calls that still run are answered with an error.
@@ -100,6 +102,11 @@ impl Core {
     /// Whether clients that send `initialize` get a session.
     pub(super) fn keeps_sessions(&self) -> bool {
         self.config.sessions == Sessions::Kept && self.server.newest_legacy().is_some()
+    }
+
+    /// Whether balancers may send requests.
+    pub(super) fn is_ready(&self) -> bool {
+        *self.phase.borrow() == Phase::Serving
     }
 
     /// Whether the endpoint opens no more sessions.

@@ -100,11 +100,29 @@ impl Endpoint {
         self.core.bodies.bytes()
     }
 
+    /// Whether a balancer may send requests to this endpoint: until it is asked to
+    /// [leave](Self::leave) or to [stop](Self::stop). For the path that a balancer looks at; a
+    /// [`Listener`](super::Listener) answers `/readyz` with it.
+    pub fn is_ready(&self) -> bool {
+        self.core.is_ready()
+    }
+
+    /// Notes that the endpoint is going to stop. It serves everything as before, and
+    /// [`is_ready`](Self::is_ready) is false from now on.
+    pub fn leave(&self) {
+        self.core.enter(Phase::Leaving);
+    }
+
     /// Ends what would never end by itself: answers subscriptions and closes the streams of
     /// sessions. Calls run on to their end. Requests that arrive later are still answered, but no
     /// session is opened any more. May be called more than once.
     pub fn stop(&self) {
         self.core.enter(Phase::Stopping);
+    }
+
+    /// Resolves when [`stop`](Self::stop) was called.
+    pub(super) fn stopped(&self) -> BoxFuture<()> {
+        self.core.stopped()
     }
 
     /// Ends everything that still goes on: answers calls with an error and closes sessions. The

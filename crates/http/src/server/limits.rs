@@ -84,6 +84,12 @@ pub struct HttpLimits {
     pub unreachable: Duration,
     /// Requests that run at the same time on one HTTP/2 connection.
     pub requests_per_connection: u32,
+    /// How long a server that is one of several goes on after it was asked to stop, before
+    /// [`drain`](Self::drain) begins: a server with a shared store, since then other replicas take
+    /// over. Meanwhile `/readyz` fails and each answer asks the client to close its connection.
+    /// Longer than a balancer keeps an idle connection open, so that none of its requests meets a
+    /// closed socket.
+    pub lame_duck: Duration,
     /// How long calls may still run after the server began to stop.
     pub drain: Duration,
 }
@@ -113,6 +119,7 @@ impl Default for HttpLimits {
             connections: 32_768,
             unreachable: Duration::from_secs(45),
             requests_per_connection: 100,
+            lame_duck: Duration::from_secs(5),
             drain: Duration::from_secs(25),
         }
     }

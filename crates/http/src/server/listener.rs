@@ -14,24 +14,26 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::request::Peer;
 use bowline_transport::BoxFuture;
+use http::header::{CONNECTION, HeaderValue};
 use hyper::service::service_fn;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use super::answer::Answer;
 use super::connection_use::ConnectionUse;
-use super::connections::{Checks, Connections, TableEntry};
+use super::connections::{CheckTimer, Checks, Connections, TableEntry};
 use super::endpoint::Endpoint;
 use super::inbound::{Inbound, Sender};
+use super::limits::HttpLimits;
 use super::read_pace::MinimumPace;
 use super::socket::WatchedSocket;
-use super::{protocol, tcp};
+use super::{health, protocol, tcp};
 
 /// How long to wait after the system could not accept a connection, for example because too many
 /// files are open.
@@ -46,8 +48,8 @@ const LAST_ANSWERS: Duration = Duration::from_millis(500);
 /// an HTTP server such as axum instead.
 pub struct Listener {
     listener: TcpListener,
-    /// Every other path is answered 404.
-    path: String,
+    /// Beside it there are `/livez` and `/readyz` ([`health`]).
+    path: Arc<str>,
 }
 
 impl Listener {
@@ -61,7 +63,7 @@ impl Listener {
     pub async fn bind(address: SocketAddr, path: impl Into<String>) -> Result<Self, BindError> {
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|source| BindError { address, source })?;
-        Ok(Self { listener, path: path.into() })
+        Ok(Self { listener, path: path.into().into() })
     }
 
     /// The address that is listened on, with the port that the system chose if none was asked for.
@@ -79,50 +81,28 @@ impl Listener {
     ///
     /// [`HttpLimits::drain`]: super::HttpLimits::drain
     ///
-    /// The steps of the end: the socket is closed, so that a new process can bind the address; the
-    /// endpoint stops; every connection is asked to end once it has answered what has come; after
-    /// [`HttpLimits::drain`] calls are answered with an error, and connections get half a second to
-    /// write it. Dropping this future cuts all connections at once.
+    /// The steps of the end: with a shared store the listener serves on for
+    /// [`HttpLimits::lame_duck`], while balancers turn to other replicas, unless the endpoint was
+    /// [stopped](Endpoint::stop) before; the socket is closed, so
+    /// that a new process can bind the address; the endpoint stops; every connection is asked to end
+    /// once it has answered what has come; after [`HttpLimits::drain`] calls are answered with an
+    /// error, and connections get half a second to write it. Dropping this future cuts all
+    /// connections at once.
+    ///
+    /// [`HttpLimits::lame_duck`]: super::HttpLimits::lame_duck
     pub async fn serve(self, endpoint: Endpoint, stop: impl Future<Output = ()>) {
         let limits = endpoint.config().limits().clone();
-        let places = u32::try_from(limits.connections).unwrap_or(u32::MAX);
-        let room = Arc::new(Semaphore::new(places as usize));
-        // Dropped at the end, also if this future is dropped: that cuts all connections.
-        let mut connections = Connections::default();
-        let checks = Checks::new(&limits);
-        let mut timer = checks.timer();
-        let path: Arc<str> = self.path.into();
-        let mut stop = std::pin::pin!(stop);
-        loop {
-            let mut next = std::pin::pin!(async {
-                let permit = room.clone().acquire_owned().await;
-                (permit, self.listener.accept().await)
-            });
-            let next = loop {
-                tokio::select! {
-                    () = &mut stop => break None,
-                    next = &mut next => break Some(next),
-                    () = timer.due() => {
-                        match room.available_permits() {
-                            0 => connections.check(checks.when_full()),
-                            _ => connections.check(checks),
-                        }
-                        timer.restart();
-                    }
-                }
-            };
-            let Some((permit, accepted)) = next else { break };
-            let Ok((stream, peer)) = accepted else {
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            };
-            connections.open(ConnectionUse::new(endpoint.clone()), |used, entry| {
-                let (endpoint, path) = (endpoint.clone(), path.clone());
-                let connection = Connection { endpoint, path, peer, used, held: (entry, permit) };
-                connection.serve(stream)
-            });
+        let mut accepting = AcceptLoop::new(self, endpoint.clone(), &limits);
+        accepting.run_until(stop).await;
+        if endpoint.config().is_shared {
+            endpoint.leave();
+            accepting.connections.leave();
+            let stopped = endpoint.stopped();
+            let over = async { _ = tokio::time::timeout(limits.lame_duck, stopped).await };
+            accepting.run_until(over).await;
         }
-        drop(self.listener);
+        let AcceptLoop { listener, connections, room, places, .. } = accepting;
+        drop(listener);
         endpoint.stop();
         connections.end();
         // All connections have ended when all permits are free again.
@@ -134,6 +114,74 @@ impl Listener {
     }
 }
 
+/// Accepts connections and checks the open ones. Dropping it cuts them all.
+struct AcceptLoop {
+    listener: Listener,
+    endpoint: Endpoint,
+    connections: Connections,
+    /// A permit for each connection that may be open.
+    room: Arc<Semaphore>,
+    /// How many permits there are.
+    places: u32,
+    checks: Checks,
+    timer: CheckTimer,
+}
+
+impl AcceptLoop {
+    fn new(listener: Listener, endpoint: Endpoint, limits: &HttpLimits) -> Self {
+        let places = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+        let room = Arc::new(Semaphore::new(places as usize));
+        let checks = Checks::new(limits);
+        let (connections, timer) = (Connections::default(), checks.timer());
+        Self { listener, endpoint, connections, room, places, checks, timer }
+    }
+
+    async fn run_until(&mut self, stop: impl Future<Output = ()>) {
+        let mut stop = pin!(stop);
+        while let Some((permit, accepted)) = self.next(stop.as_mut()).await {
+            match accepted {
+                Ok((stream, peer)) => self.open(stream, peer, permit),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// The next connection, or `None` if `stop` resolves first.
+    async fn next(&mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Option<Accepted> {
+        let mut next = pin!(async {
+            let permit = self.room.clone().acquire_owned().await;
+            (permit, self.listener.listener.accept().await)
+        });
+        loop {
+            tokio::select! {
+                () = &mut stop => return None,
+                next = &mut next => return Some(next),
+                () = self.timer.due() => {
+                    match self.room.available_permits() {
+                        0 => self.connections.check(self.checks.when_full()),
+                        _ => self.connections.check(self.checks),
+                    }
+                    self.timer.restart();
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, stream: TcpStream, peer: SocketAddr, permit: Permit) {
+        let (endpoint, path) = (self.endpoint.clone(), self.listener.path.clone());
+        self.connections.open(ConnectionUse::new(endpoint.clone()), |used, entry| {
+            let connection = Connection { endpoint, path, peer, used, held: (entry, permit) };
+            connection.serve(stream)
+        });
+    }
+}
+
+/// A connection that was accepted, or why none could be.
+type Accepted = (Permit, io::Result<(TcpStream, SocketAddr)>);
+
+/// The permit of a connection. The semaphore is never closed.
+type Permit = Result<OwnedSemaphorePermit, AcquireError>;
+
 /// What the task of a connection needs, moved into it when it begins.
 struct Connection {
     endpoint: Endpoint,
@@ -142,7 +190,7 @@ struct Connection {
     peer: SocketAddr,
     used: Arc<ConnectionUse>,
     /// Its entry in the table and its permit; both are released when it ends.
-    held: (TableEntry, Result<OwnedSemaphorePermit, AcquireError>),
+    held: (TableEntry, Permit),
 }
 
 impl Connection {
@@ -168,13 +216,19 @@ impl Connection {
                 let endpoint = &in_flight.connection().endpoint;
                 let response = match is_here {
                     true => endpoint.answer_to(&mut inbound, pin!(body)).await,
-                    false => endpoint.not_here(&inbound),
+                    false => health::answer(endpoint, &inbound.parts)
+                        .unwrap_or_else(|| endpoint.not_here(&inbound)),
                 };
                 in_flight.connection().traffic.answered();
-                let response = response.map(|body| Answer::new(body, in_flight));
+                let is_last = in_flight.connection().is_leaving();
+                let mut response = response.map(|body| Answer::new(body, in_flight));
                 #[cfg(feature = "http2")]
                 if is_http2 {
                     return Ok(response.map(Answer::flowing));
+                }
+                if is_last {
+                    // hyper closes the connection after such an answer.
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
                 Ok::<_, Infallible>(response)
             }
@@ -204,8 +258,6 @@ impl std::error::Error for BindError {
 
 #[cfg(test)]
 mod tests {
-    use std::pin::Pin;
-
     use hyper::body::Incoming;
 
     use super::*;
