@@ -73,7 +73,8 @@ pub struct Limits {
     pub shortest_poll: Duration,
     /// How often a client asks for the state of a task at least, whatever the server suggests.
     pub longest_poll: Duration,
-    /// How long a server may take to answer the first probe before it counts as legacy.
+    /// How long a server may take to answer the first probe before it counts as legacy. A client that
+    /// speaks only modern revisions waits for [`request_timeout`](Self::request_timeout) instead.
     pub probe_timeout: Duration,
     /// Ids of cancelled or timed-out requests that are remembered, to recognise late answers.
     pub abandoned: usize,

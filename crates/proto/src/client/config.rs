@@ -135,6 +135,16 @@ impl ClientConfig {
         self.keep_alive
     }
 
+    /// How long a server may take to answer the probe. A client that speaks no revision with a
+    /// handshake has nothing else to try, so it waits as long as for any other answer: a server may be
+    /// slow to start.
+    pub(super) fn probe_timeout(&self) -> Duration {
+        match self.newest_legacy() {
+            Some(_) => self.limits.probe_timeout,
+            None => self.limits.request_timeout,
+        }
+    }
+
     /// The newest revision spoken without a handshake.
     pub(super) fn newest_modern(&self) -> Option<Revision> {
         self.revisions.iter().copied().find(|revision| !revision.has_handshake())

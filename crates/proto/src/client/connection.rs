@@ -418,7 +418,7 @@ impl ClientConnection {
         match step {
             NegotiationStep::Probe(revision) => {
                 self.probes += 1;
-                let timeout = self.config.limits().probe_timeout;
+                let timeout = self.config.probe_timeout();
                 let id = self.await_answer(Purpose::Probe(revision), timeout, timeout, now);
                 let params = format!("{{\"_meta\":{{{}}}}}", self.config.modern_meta(revision));
                 self.send_request(id, Method::ServerDiscover, &params);

@@ -60,6 +60,21 @@ fn a_server_that_refuses_the_version_it_offers_is_given_up_the_second_time() {
     );
 }
 
+/// It has no handshake to try, so it gains nothing by giving up early.
+#[test]
+fn a_client_without_handshake_waits_for_a_server_that_is_slow_to_start() {
+    let limits = Limits::default();
+    let modern = || Client::new(config().with_revisions([Revision::LATEST]));
+    let mut client = modern();
+    client.pass(limits.probe_timeout);
+    assert!(client.events().is_empty());
+    client.agree(Revision::LATEST);
+    assert!(matches!(client.events()[..], [ClientEvent::Ready(_)]));
+    let mut client = modern();
+    client.pass(limits.request_timeout);
+    assert!(matches!(client.events()[..], [ClientEvent::Failed(_)]));
+}
+
 /// A server can be slow to start. Once both sides agree, its answer to the probe changes nothing.
 #[test]
 fn an_answer_to_the_probe_that_comes_after_the_handshake_changes_nothing() {
