@@ -6,18 +6,21 @@
 //! silently.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::backend::{Backend, BoxStream, Error, Key, LogItem, NewItem, Position};
+use crate::backend::{
+    Appended, Backend, BoxStream, Error, Key, LogItem, Mark, MarkStep, NewItem, Position,
+};
 
 /// The most items of one read from the backend.
 const PAGE: usize = 64;
 
-/// How long the log of an open stream is kept after its newest event. It is long, because a stream
-/// may be silent for a long time and its positions must not start again at 1. If the session ends
-/// first, it [deletes](EventLog::delete) the log.
+/// How long the log of an open stream is kept after its newest event, unless
+/// [set](EventLog::kept_while_open). It is long, because a stream may be silent for a long time. If
+/// the session ends first, it [deletes](EventLog::delete) the log.
 const WHILE_OPEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The log of one stream. Cheap to clone.
@@ -33,7 +36,7 @@ const WHILE_OPEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let backend = Arc::new(MemoryBackend::default());
 /// let log = EventLog::new(backend, "session", 1, Duration::from_secs(60));
-/// let first = log.append(b"one", false).await?;
+/// let first = log.append(b"one", false).await?.position().ok_or("fenced")?;
 /// log.append(b"two", true).await?;
 ///
 /// // A client that received the first event resumes after it.
@@ -48,8 +51,26 @@ pub struct EventLog {
     backend: Arc<dyn Backend>,
     log: Key,
     topic: Key,
+    kept_while_open: Duration,
     kept_after_end: Duration,
+    /// The highest position that this handle and its clones know. If the store loses the end of the
+    /// log, the next event still gets a higher one, so no two events have one position.
+    known: Arc<AtomicU64>,
+    writer: Option<Arc<Writer>>,
 }
+
+/// The one writer of a log that has a mark.
+struct Writer {
+    mark: Key,
+    owner: Bytes,
+    /// Whether the mark has been set.
+    has_begun: AtomicBool,
+}
+
+/// The first byte of an item: an event, the last event, or an item that only keeps the log.
+const EVENT: u8 = 0;
+const LAST: u8 = 1;
+const KEEPS: u8 = 2;
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +106,27 @@ impl EventLog {
             backend,
             log: Key::new(["events", session, &stream]),
             topic: Key::new(["news", session, &stream]),
+            kept_while_open: WHILE_OPEN,
             kept_after_end,
+            known: Arc::default(),
+            writer: None,
         }
+    }
+
+    /// Sets how long the log is kept after an event that is not the last. A stream that may be silent
+    /// for longer has to be [kept](Self::keep).
+    #[must_use]
+    pub fn kept_while_open(mut self, kept: Duration) -> Self {
+        self.kept_while_open = kept;
+        self
+    }
+
+    /// Makes this handle the only writer of the stream: its first event sets a mark, the others are
+    /// appended only while the mark names this owner, and the last one removes it.
+    #[must_use]
+    pub fn written_by(mut self, mark: Key, owner: Bytes) -> Self {
+        self.writer = Some(Arc::new(Writer { mark, owner, has_begun: AtomicBool::new(false) }));
+        self
     }
 
     /// The backend that stores the log.
@@ -94,19 +134,58 @@ impl EventLog {
         &self.backend
     }
 
-    /// Appends an event, and wakes all replays of the stream.
+    /// Appends an event, and wakes all replays of the stream. [`Appended::Fenced`] if the mark of
+    /// [this writer](Self::written_by) is gone.
     ///
     /// # Errors
     ///
     /// If the backend fails.
-    pub async fn append(&self, message: &[u8], is_last: bool) -> Result<Position, Error> {
+    pub async fn append(&self, message: &[u8], is_last: bool) -> Result<Appended, Error> {
         let mut value = BytesMut::with_capacity(message.len() + 1);
-        value.put_u8(u8::from(is_last));
+        value.put_u8(if is_last { LAST } else { EVENT });
         value.put_slice(message);
-        let kept = if is_last { self.kept_after_end } else { WHILE_OPEN };
+        let kept = if is_last { self.kept_after_end } else { self.kept_while_open };
         let item = NewItem::new(value, kept).tell(self.topic.clone(), Bytes::new());
+        self.append_item(item, is_last).await
+    }
+
+    /// Keeps the log of a silent stream, and the mark of its writer, for as long as after an event.
+    /// Replays skip what this appends.
+    ///
+    /// # Errors
+    ///
+    /// If the backend fails.
+    pub async fn keep(&self) -> Result<Appended, Error> {
+        let item = NewItem::new(Bytes::from_static(&[KEEPS]), self.kept_while_open);
+        self.append_item(item, false).await
+    }
+
+    /// Notes that an event was sent without being stored. It takes a position, so that a client that
+    /// resumes before it learns of the gap.
+    pub fn note_unstored(&self) -> Position {
+        Position(self.known.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Whether the [mark](Self::written_by) of the writer has been set.
+    pub fn has_begun(&self) -> bool {
+        self.writer.as_ref().is_some_and(|writer| writer.has_begun.load(Ordering::Relaxed))
+    }
+
+    async fn append_item(&self, item: NewItem, is_last: bool) -> Result<Appended, Error> {
+        let mut item = item.above(Position(self.known.load(Ordering::Relaxed)));
+        item.mark = self.writer.as_ref().and_then(|writer| writer.mark(is_last));
         let appended = self.backend.append(&self.log, item).await?;
-        appended.position().ok_or_else(|| Error::new("an item without a mark was fenced"))
+        if let Appended::At(position) = appended {
+            self.note_known(position);
+            if let Some(writer) = &self.writer {
+                writer.has_begun.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok(appended)
+    }
+
+    fn note_known(&self, position: Position) {
+        self.known.fetch_max(position.0, Ordering::Relaxed);
     }
 
     /// Wakes all replays of the stream, so that they read the log again.
@@ -166,7 +245,21 @@ impl EventLog {
 
     async fn start_after(&self, after: Position) -> Result<Replay, Error> {
         let news = self.backend.listen(&self.topic).await?;
-        Ok(Replay { log: self.clone(), news, after, ready: Vec::new().into_iter() })
+        let (ready, unstored) = (Vec::new().into_iter(), None);
+        Ok(Replay { log: self.clone(), news, after, ready, unstored })
+    }
+}
+
+impl Writer {
+    /// What an item does to the mark. A stream of one event needs none.
+    fn mark(&self, is_last: bool) -> Option<Mark> {
+        let step = match (self.has_begun.load(Ordering::Relaxed), is_last) {
+            (false, true) => return None,
+            (false, false) => MarkStep::Begin,
+            (true, false) => MarkStep::Continue,
+            (true, true) => MarkStep::End,
+        };
+        Some(Mark { key: self.mark.clone(), owner: self.owner.clone(), step })
     }
 }
 
@@ -177,6 +270,8 @@ pub struct Replay {
     news: BoxStream<'static, Bytes>,
     after: Position,
     ready: std::vec::IntoIter<LogItem>,
+    /// The positions of events that the reader itself sent, although they are not stored.
+    unstored: Option<(Position, Position)>,
 }
 
 impl Replay {
@@ -198,10 +293,18 @@ impl Replay {
         self.after = self.after.max(position);
     }
 
+    /// Notes that the reader sent an event that is [not stored](EventLog::note_unstored). For it,
+    /// this event is no gap.
+    pub fn note_unstored(&mut self) {
+        let last = self.log.note_unstored();
+        let first = self.unstored.map_or(last, |(first, _)| first);
+        self.unstored = Some((first, last));
+    }
+
     /// Whether events were read from the backend and not returned yet. Right after
     /// [`EventLog::replay`]: whether any event follows.
     pub fn has_buffered(&self) -> bool {
-        !self.ready.as_slice().is_empty()
+        self.ready.as_slice().iter().any(is_event)
     }
 
     /// The next event if it is stored already. Does not wait for new ones.
@@ -210,10 +313,18 @@ impl Replay {
     ///
     /// As [`next`](Self::next).
     pub async fn next_stored(&mut self) -> Result<Option<StoredEvent>, ReplayError> {
-        if self.ready.as_slice().is_empty() {
-            self.read().await?;
+        loop {
+            if self.ready.as_slice().is_empty() {
+                self.read().await?;
+            }
+            let Some(item) = self.ready.next() else { return Ok(None) };
+            // Where the next read begins.
+            self.after = item.position;
+            self.log.note_known(item.position);
+            if is_event(&item) {
+                return Ok(Some(stored_event(&item)));
+            }
         }
-        Ok(self.take())
     }
 
     /// The next event; waits until there is one. Do not call it after the last event.
@@ -249,23 +360,32 @@ impl Replay {
         // No event ever had this position, or the log expired and a new one began at 1. The new log
         // is noticed only until it grows past the position.
         let is_beyond_end = read.next <= self.after;
-        if were_dropped || is_beyond_end {
+        if (were_dropped && !self.has_sent_before(read.oldest)) || is_beyond_end {
             return Err(ReplayError::Gap);
         }
         self.ready = read.items.into_iter();
         Ok(())
     }
 
-    /// The next event of the page. Its position is where the next read begins.
-    fn take(&mut self) -> Option<StoredEvent> {
-        let item = self.ready.next()?;
-        self.after = item.position;
-        let message = item.value.slice(item.value.len().min(1)..);
-        Some(StoredEvent { position: item.position, message, is_last: is_last(&item.value) })
+    /// Whether the reader has sent all events before a position, stored or not.
+    fn has_sent_before(&self, oldest: Position) -> bool {
+        self.unstored.is_some_and(|(first, last)| {
+            first.0 <= self.after.0.saturating_add(1) && oldest.0 <= last.0.saturating_add(1)
+        })
     }
+}
+
+fn stored_event(item: &LogItem) -> StoredEvent {
+    let message = item.value.slice(item.value.len().min(1)..);
+    StoredEvent { position: item.position, message, is_last: is_last(&item.value) }
+}
+
+/// Whether an item is an event, and does not only keep the log.
+fn is_event(item: &LogItem) -> bool {
+    item.value.first() != Some(&KEEPS)
 }
 
 /// Whether an item is the last event of its stream. Its first byte says so.
 fn is_last(value: &Bytes) -> bool {
-    value.first() == Some(&1)
+    value.first() == Some(&LAST)
 }

@@ -33,6 +33,7 @@ use self::topics::{TopicListener, TopicStream};
 #[derive(Default)]
 pub struct MemoryBackend {
     limits: MemoryLimits,
+    clock: Option<fn() -> Instant>,
     state: Arc<Mutex<MemoryState>>,
 }
 
@@ -61,13 +62,24 @@ struct StoredValue {
 impl MemoryBackend {
     /// An empty backend with these limits.
     pub fn new(limits: MemoryLimits) -> Self {
-        Self { limits, state: Arc::default() }
+        Self { limits, clock: None, state: Arc::default() }
+    }
+
+    /// Reads the time from another clock. For tests that move the time.
+    #[must_use]
+    pub fn clock(mut self, now: fn() -> Instant) -> Self {
+        self.clock = Some(now);
+        self
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.map_or_else(Instant::now, |now| now())
     }
 
     /// The bytes of all entries that have not expired.
     pub fn bytes(&self) -> usize {
         let mut state = self.lock();
-        state.expire(Instant::now());
+        state.expire(self.now());
         state.bytes
     }
 
@@ -85,7 +97,7 @@ impl MemoryBackend {
         expiry: Duration,
         expect: Expect,
     ) -> Result<Written> {
-        let now = Instant::now();
+        let now = self.now();
         let mut state = self.lock();
         state.expire(now);
         let found = state.values.get(key).map(|value| value.version);
@@ -104,7 +116,7 @@ impl MemoryBackend {
 
     /// A value whose time is renewed.
     fn renew_value(&self, key: &Key, expiry: Duration) -> Option<Entry> {
-        let now = Instant::now();
+        let now = self.now();
         let mut state = self.lock();
         state.expire(now);
         let value = state.values.get(key)?;
@@ -118,7 +130,7 @@ impl MemoryBackend {
     /// The log gets the new expiry as a whole, as [`Backend::append`] demands. Everything that can
     /// fail comes before the first change.
     fn write_item(&self, key: &Key, item: NewItem) -> Result<Appended> {
-        let now = Instant::now();
+        let now = self.now();
         let mut state = self.lock();
         state.expire(now);
         if item.mark.as_ref().is_some_and(|mark| state.is_fenced(mark)) {
@@ -262,7 +274,7 @@ impl MemoryState {
 
 impl Backend for MemoryBackend {
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        let now = Instant::now();
+        let now = self.now();
         let state = self.lock();
         let value = state.values.get(key).filter(|value| now < value.expires);
         let entry = value.map(|value| Entry { value: value.value.clone(), version: value.version });
@@ -286,7 +298,7 @@ impl Backend for MemoryBackend {
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
         let mut state = self.lock();
         // What has expired counts as absent, even while it takes memory.
-        state.expire(Instant::now());
+        state.expire(self.now());
         Box::pin(ready(Ok(state.remove(key))))
     }
 
@@ -296,7 +308,7 @@ impl Backend for MemoryBackend {
         after: Option<&'a Key>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        let now = Instant::now();
+        let now = self.now();
         let state = self.lock();
         let found = state
             .values
@@ -317,7 +329,7 @@ impl Backend for MemoryBackend {
         after: Position,
         limit: usize,
     ) -> BoxFuture<'a, Result<LogSlice>> {
-        let now = Instant::now();
+        let now = self.now();
         let state = self.lock();
         let Some(log) = state.logs.get(log).filter(|log| now < log.expires) else {
             return Box::pin(ready(Ok(LogSlice::empty())));

@@ -61,6 +61,13 @@ impl FaultyStore {
     }
 }
 
+/// The bytes of a store without the leases of endpoints, which last as long as their endpoints.
+pub(crate) async fn bytes_beside_leases(store: &MemoryBackend) -> usize {
+    let leases = store.scan(&Key::new(["replica", ""]), None, 100).await.unwrap();
+    let bytes: usize = leases.iter().map(|key| key.as_str().len() + 64).sum();
+    store.bytes() - bytes
+}
+
 impl Wrapper for FaultyStore {
     fn inner(&self) -> &dyn Backend {
         &self.memory
@@ -69,7 +76,7 @@ impl Wrapper for FaultyStore {
     fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             match operation.kind {
-                OperationKind::Get => self.delay().await,
+                OperationKind::Get | OperationKind::Renew => self.delay().await,
                 OperationKind::Put => self.write_concurrently(operation.key).await,
                 _ => {}
             }

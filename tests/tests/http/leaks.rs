@@ -7,6 +7,7 @@ use bowline::types::revision::Revision;
 use bowline_http::store::MemoryBackend;
 use serde_json::json;
 
+use crate::faulty_store::bytes_beside_leases;
 use crate::test_server::{Random, TestServer, call, initialize, limits, listen, request, within};
 use crate::wire::{Request, Wire};
 
@@ -66,10 +67,10 @@ async fn come_and_go(server: &TestServer, way: u64, random: &mut Random) {
 /// What a server holds for its clients: sessions, tasks, file descriptors, bytes in its store.
 type Held = (usize, usize, usize, usize);
 
-fn held(server: &TestServer, store: &MemoryBackend) -> Held {
+async fn held(server: &TestServer, store: &MemoryBackend) -> Held {
     let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
-    (server.endpoint.sessions(), tasks, descriptors, store.bytes())
+    (server.endpoint.sessions(), tasks, descriptors, bytes_beside_leases(store).await)
 }
 
 /// Waits until the server holds no more than it should; returns what it holds if that takes too long.
@@ -80,7 +81,7 @@ async fn settled(
 ) -> Result<Held, Held> {
     let begun = Instant::now();
     loop {
-        let held = held(server, store);
+        let held = held(server, store).await;
         if is_settled(held) {
             return Ok(held);
         }

@@ -21,6 +21,7 @@ mod nginx;
 mod owners;
 mod page;
 mod proxies;
+mod replicas;
 mod restart;
 mod resume;
 mod sessions;

@@ -154,7 +154,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let mut event = Self::default();
         for line in text.lines() {
             let (field, value) = line.split_once(':').unwrap_or((line, ""));

@@ -35,6 +35,8 @@ pub(super) struct Core {
     pub(super) callers: Callers,
     /// The memory that request bodies share.
     pub(super) bodies: Arc<Bodies>,
+    /// The id of this endpoint's lease in a shared store.
+    pub(super) replica: String,
     /// The number of the last exchange that belongs to no session.
     last: AtomicU64,
     /// Calls and streams wait on it to learn that they have to end.
@@ -69,6 +71,8 @@ impl Core {
             server,
             bodies: Bodies::new(config.limits()),
             config,
+            // Without randomness no session is opened either.
+            replica: super::legacy::new_id().unwrap_or_default(),
             last: AtomicU64::new(0),
             phase: watch::channel(Phase::Serving).0,
         }

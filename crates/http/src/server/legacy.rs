@@ -12,7 +12,8 @@
 //! * `item` — what waits on the line between a session and its reader;
 //! * `session` — one session: the state machine, its lines, streams, and copies at other endpoints;
 //! * `sessions` — all sessions of an endpoint;
-//! * `record`, `broadcast` — what endpoints that share a store write there, and tell each other.
+//! * `record`, `broadcast`, `replica`, `stream_mark` — what endpoints that share a store write there,
+//!   and tell each other.
 
 mod broadcast;
 mod delete;
@@ -25,13 +26,16 @@ mod lookup;
 mod post;
 mod record;
 mod refusals;
+mod replica;
 mod resume;
 mod session;
 mod sessions;
 mod sse2024;
 mod standalone;
+mod stream_mark;
 
 pub(super) use self::delete::delete;
 pub(super) use self::get::get;
 pub(super) use self::post::post;
+pub(super) use self::record::new_id;
 pub(super) use self::sessions::OpenSessions;

@@ -370,6 +370,14 @@ impl ServerConnection {
         }
     }
 
+    /// Gives questions ids after `last_id` from now on, because another connection uses the ids up to
+    /// it.
+    pub fn count_questions_after(&mut self, last_id: i64) {
+        if let Some(session) = &mut self.session {
+            session.count_questions_after(last_id);
+        }
+    }
+
     /// Takes over what the client set on another connection of the same session: log level,
     /// subscribed resources, and `notifications/initialized`. The result of the handshake stays.
     pub fn adopt(&mut self, snapshot: SessionSnapshot) {

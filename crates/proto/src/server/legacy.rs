@@ -133,6 +133,11 @@ impl LegacySession {
         }
     }
 
+    /// Gives questions ids after `last_id` from now on.
+    pub(super) fn count_questions_after(&mut self, last_id: i64) {
+        self.questions.count_after(last_id);
+    }
+
     /// The state of the session without its calls.
     pub(super) fn snapshot(&self) -> SessionSnapshot {
         SessionSnapshot {

@@ -91,8 +91,13 @@ impl<T> OutgoingRequests<T> {
     /// Continues after this id, because another connection uses the ids up to it.
     #[must_use]
     pub fn counting_on(mut self, last: i64) -> Self {
-        self.last = last;
+        self.count_after(last);
         self
+    }
+
+    /// The same, for a table in use.
+    pub fn count_after(&mut self, last: i64) {
+        self.last = last;
     }
 
     /// The id that the next [`insert`](Self::insert) will give.

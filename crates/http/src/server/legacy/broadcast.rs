@@ -19,6 +19,7 @@ use bowline_types::read::{read, text};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::super::core::Core;
 use super::record::copy_of;
 use super::session::HttpSession;
 
@@ -31,8 +32,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Broadcast {
     /// The id of the session.
     pub(super) session: String,
-    /// The copy that publishes, and so does not handle the message itself.
-    pub(super) copy: u32,
+    /// The lease of the endpoint that publishes, and so does not handle the message itself.
+    pub(super) replica: String,
     /// A message of the client that other copies may need. Without it, the record has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<RawJson>,
@@ -50,18 +51,18 @@ fn topic() -> Key {
 ///
 /// If the store fails, or the message is not JSON.
 pub(super) async fn publish(
-    store: &Arc<dyn Backend>,
+    core: &Core,
     session: &str,
-    copy: u32,
     message: Option<&Bytes>,
 ) -> Result<(), Error> {
     let message = message.map(|message| text(message).and_then(read)).transpose();
     let message = message.map_err(|error| Error::new("a message is not JSON").caused_by(error))?;
-    let broadcast = Broadcast { session: session.to_owned(), copy, message };
+    let (session, replica) = (session.to_owned(), core.replica.clone());
+    let broadcast = Broadcast { session, replica, message };
     let broadcast = serde_json::to_vec(&broadcast);
     let broadcast =
         broadcast.map_err(|error| Error::new("a broadcast cannot be written").caused_by(error))?;
-    store.publish(&topic(), broadcast.into()).await
+    core.config.store.publish(&topic(), broadcast.into()).await
 }
 
 /// Subscribes to what the other endpoints publish.
@@ -112,11 +113,12 @@ pub(super) fn hand_over(message: &RawJson, session: &Arc<HttpSession>) {
     }
 }
 
-/// Whether a message that came to this copy may be for another.
-pub(super) fn is_for_others(frame: &Frame, copy: u32) -> bool {
+/// Whether a message that came to this copy may be for another. A copy without a number has asked
+/// nothing.
+pub(super) fn is_for_others(frame: &Frame, copy: Option<u32>) -> bool {
     match frame {
-        Frame::Message(message) => may_concern(message, Some(copy)),
-        Frame::Batch(items) => items.iter().flatten().any(|item| may_concern(item, Some(copy))),
+        Frame::Message(message) => may_concern(message, copy),
+        Frame::Batch(items) => items.iter().flatten().any(|item| may_concern(item, copy)),
     }
 }
 
@@ -172,8 +174,8 @@ mod tests {
         let progress =
             format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#);
         for text in [answer, progress] {
-            assert!(!is_for_others(&frame(&text), 2), "{text}");
-            assert!(is_for_others(&frame(&text), 0), "{text}");
+            assert!(!is_for_others(&frame(&text), Some(2)), "{text}");
+            assert!(is_for_others(&frame(&text), Some(0)), "{text}");
         }
     }
 
@@ -186,7 +188,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":"ours?","result":{}}"#,
         ];
         for text in texts {
-            assert!(!is_for_others(&frame(text), 1), "{text}");
+            assert!(!is_for_others(&frame(text), Some(1)), "{text}");
         }
     }
 
@@ -194,7 +196,7 @@ mod tests {
     fn other_copies_take_no_requests_of_a_batch() {
         let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}"#;
         let batch = frame(&format!(r#"[{{"jsonrpc":"2.0","id":1,"method":"ping"}},{cancel}]"#));
-        assert!(is_for_others(&batch, 0));
+        assert!(is_for_others(&batch, Some(0)));
         let Some(Frame::Batch(items)) = for_others(batch) else { panic!("no batch") };
         assert!(matches!(&items[..], [Ok(Message::Notification(_))]));
     }

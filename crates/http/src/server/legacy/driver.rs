@@ -10,14 +10,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::transmit::Role;
-use bowline_store::backend::Position;
 use bowline_transport::task::spawn_on;
 use bowline_types::error::InsufficientScope;
 use bytes::Bytes;
 
 use self::running::RunningCalls;
 use super::item::{Item, Line};
-use super::session::{HttpSession, Received, SessionUse, StreamLog};
+use super::session::{HttpSession, Received, Recorded, SessionUse, StreamLog};
 
 /// Something to send to the client.
 pub(super) enum ToClient {
@@ -83,7 +82,7 @@ impl Driver {
         self.work.note(first);
     }
 
-    /// Marks the recorded stream as open, before the client can know it.
+    /// Marks the recorded stream as open, before the client can know it. An event does the same.
     pub(super) async fn begin(&mut self) {
         if let Some(recorder) = &self.work.recorder {
             recorder.log.begin().await;
@@ -100,9 +99,8 @@ impl Driver {
         self.work.poll_next(cx)
     }
 
-    /// Records a message that [`next`](Self::next) gave, before it is sent. Returns its position in
-    /// the log, if there is a log and the store took it.
-    pub(super) async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
+    /// Records a message that [`next`](Self::next) gave, before it is sent.
+    pub(super) async fn record(&mut self, role: Role, message: &[u8]) -> Recorded {
         self.work.record(role, message).await
     }
 
@@ -159,7 +157,8 @@ impl Work {
     /// time out.
     async fn keep(&mut self, role: Role, message: &[u8]) {
         let has_log = self.recorder.is_some();
-        if self.record(role, message).await.is_none() && has_log {
+        let recorded = self.record(role, message).await;
+        if has_log && !matches!(recorded, Recorded::At(_)) {
             self.session.session.lose_client(&self.line);
         }
     }
@@ -180,19 +179,19 @@ impl Work {
 
     /// With the last message, changes of the session are saved first. If the store fails, the
     /// message is still sent, without an id.
-    async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
+    async fn record(&mut self, role: Role, message: &[u8]) -> Recorded {
         let is_last = role == Role::Ends;
         if is_last {
             // If the store fails, the next request of the client writes the change.
             let _ = self.session.session.save().await;
         }
-        let recorder = self.recorder.as_mut()?;
-        let position = recorder.log.append(message, is_last).await;
+        let Some(recorder) = &mut self.recorder else { return Recorded::Unstored };
+        let recorded = recorder.log.append(message, is_last).await;
         recorder.unrecorded = None;
-        if is_last {
+        if is_last || recorded == Recorded::Fenced {
             self.recorder = None;
         }
-        position
+        recorded
     }
 
     /// An empty last event marks a stream that ended without an answer.

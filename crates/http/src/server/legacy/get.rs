@@ -26,7 +26,7 @@ use super::super::inbound::Inbound;
 use super::super::{head, reply};
 use super::event_id::{EventId, GET_STREAM};
 use super::lookup::{check_version, find};
-use super::session::{HttpSession, Start};
+use super::session::{HttpSession, Recorded, Start};
 use super::sessions::OpenSessions;
 use super::standalone::StandaloneReader;
 use super::{refusals, resume, sse2024};
@@ -141,7 +141,7 @@ impl GetStream {
     /// over a moment ago.
     async fn may_send(&mut self, position: Position) -> bool {
         let session = self.reader.session.clone();
-        if session.copy_number().is_some() {
+        if session.is_shared() {
             // If the store fails, what this copy knows decides.
             let _ = session.refresh().await;
         }
@@ -203,10 +203,11 @@ impl EventStream for GetStream {
             let Some(message) = message else { return self.end() };
             // Recorded before it is sent. It is sent when the replay finds it in the log.
             let log = self.replay.log();
-            let position = self.reader.session.append(log, &message, false).await;
+            let recorded = self.reader.session.append(log, &message, false).await;
             self.reader.recorded();
-            if position.is_none() {
+            if !matches!(recorded, Recorded::At(_)) {
                 // The store failed: sent without an id, so the client cannot resume after it.
+                self.replay.note_unstored();
                 let mut text = BytesMut::new();
                 sse::write_event(&mut text, None, &message);
                 return Some((text.freeze(), self));

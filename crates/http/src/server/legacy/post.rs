@@ -30,7 +30,7 @@ use super::driver::{Driver, ToClient};
 use super::event_id::EventId;
 use super::lookup::find;
 use super::refusals::{self, STOPPING, TOO_MANY_CALLS};
-use super::session::{HttpSession, SessionKind, SessionUse};
+use super::session::{HttpSession, Recorded, SessionKind, SessionUse, StreamLog};
 use super::sessions::OpenSessions;
 use super::{broadcast, handshake, sse2024};
 
@@ -106,8 +106,8 @@ fn accept(
         (places, _) => (SessionUse::new(session), places.map(Arc::new)),
     };
     let session = &session_use.session;
-    let copy = session.copy_number();
-    let is_for_others = copy.is_some_and(|copy| broadcast::is_for_others(frame, copy));
+    let is_for_others =
+        session.is_shared() && broadcast::is_for_others(frame, session.copy_number());
     let received = session
         .receive(message, inbound.attach(), places.as_ref())
         .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;
@@ -142,7 +142,8 @@ async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
         },
         Some(first) => {
             let keep_alive = session.core.limits().keep_alive;
-            reply::events(StreamSource::new(PostStream::new(driver, first)), keep_alive)
+            let log = Box::pin(session.open_stream(text)).await;
+            reply::events(StreamSource::new(PostStream::new(driver, first, log)), keep_alive)
         }
         None => unanswered(session, text),
     }
@@ -195,8 +196,7 @@ enum Phase {
 
 impl PostStream {
     /// A stream that begins with `first`, which the driver has taken off the line already.
-    fn new(mut driver: Driver, first: ToClient) -> Self {
-        let log = driver.session().open_stream();
+    fn new(mut driver: Driver, first: ToClient, log: Option<StreamLog>) -> Self {
         // Without a log no event has an id, so the number is not used.
         let number = log.as_ref().map_or(0, |log| log.number);
         let revision = driver.session().revision();
@@ -217,7 +217,9 @@ impl EventStream for PostStream {
         let mut text = BytesMut::new();
         let mut first = match std::mem::replace(&mut self.phase, Phase::Open) {
             Phase::New(first) => {
-                self.driver.begin().await;
+                if matches!(first, ToClient::Pause(_)) {
+                    self.driver.begin().await;
+                }
                 if self.has_first_id {
                     sse::write_empty_event(&mut text, Some(&self.id(Position(0))), None);
                 }
@@ -234,8 +236,12 @@ impl EventStream for PostStream {
             match next {
                 Some(ToClient::Message(role, message)) => {
                     // Recorded before it is sent: the client can resume after every event it sees.
-                    let position = self.driver.record(role, &message).await;
-                    let id = position.map(|position| self.id(position));
+                    let id = match self.driver.record(role, &message).await {
+                        Recorded::At(position) => Some(self.id(position)),
+                        Recorded::Unstored => None,
+                        // The client has its answer from another endpoint.
+                        Recorded::Fenced => return None,
+                    };
                     sse::write_event(&mut text, id.as_deref(), &message);
                     if role == Role::Ends {
                         self.phase = Phase::Over;

@@ -126,7 +126,7 @@ pub(super) fn stream_key(session: &str, stream: u64) -> Key {
 ///
 /// Random, because the id of an anonymous session is its only protection (SESS-2, SESS-14), and in
 /// letters that a header may hold (SESS-3).
-pub(super) fn new_id() -> Option<String> {
+pub(in super::super) fn new_id() -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(URL_SAFE_NO_PAD.encode(bytes))

@@ -9,12 +9,14 @@
 //! [`handle_timeout`](HttpSession::handle_timeout) the time, and [`sink`] what handlers send. Each ends
 //! by putting what the state machine wants done onto lines ([`deliver`]).
 
+mod abandoned;
 mod copy;
 mod deliver;
 mod detached;
 mod end;
 mod get_streams;
 mod listening;
+mod numbering;
 mod relay;
 mod shared;
 mod sink;
@@ -23,9 +25,9 @@ mod subscription;
 mod upkeep;
 mod usage;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Instant;
 
 use bowline_proto::classify::LegacyFrame;
@@ -34,6 +36,7 @@ use bowline_proto::request::{ExchangeId, Owner, Response as Outcome};
 use bowline_proto::server::{Attached, ServerConnection};
 use bowline_proto::sync::lock;
 use bowline_proto::table::exchanges::ExchangeTable;
+use bowline_store::events::EventLog;
 use bowline_types::revision::Revision;
 use tokio::sync::Notify;
 
@@ -42,7 +45,7 @@ use self::get_streams::GetStreams;
 pub(super) use self::get_streams::{OpenedGetStream, Start};
 pub(super) use self::listening::Listener;
 use self::sink::SessionSink;
-pub(super) use self::streams::{StreamLog, StreamState};
+pub(super) use self::streams::{Recorded, StreamLog, StreamState};
 use self::subscription::Subscription;
 pub(super) use self::usage::SessionUse;
 use super::super::clock::now;
@@ -69,6 +72,9 @@ pub(super) struct HttpSession {
     uses: AtomicUsize,
     /// Wakes tasks that wait for the end of the session or of one of its streams.
     ended: Notify,
+    /// The log of the GET stream, once it is needed. One for all that write and read it here, so that
+    /// all know its highest position.
+    get_log: OnceLock<Box<EventLog>>,
 }
 
 /// Where the answers to POSTs go.
@@ -109,7 +115,7 @@ struct State {
     /// The number of the stream that was opened last.
     last_stream: u64,
     /// The streams of POSTs that have not ended, with or without a reader.
-    open_streams: HashSet<u64>,
+    open_streams: HashMap<u64, EventLog>,
 }
 
 /// How a session has ended at this endpoint.
@@ -152,6 +158,7 @@ impl HttpSession {
                 state: Mutex::new(state),
                 uses: AtomicUsize::new(0),
                 ended: Notify::new(),
+                get_log: OnceLock::new(),
             }
         })
     }
@@ -280,7 +287,7 @@ impl State {
             copy: None,
             is_relaying: false,
             last_stream: GET_STREAM,
-            open_streams: HashSet::new(),
+            open_streams: HashMap::new(),
         }
     }
 }

@@ -3,11 +3,13 @@
 //! A session is here from the end of its handshake (2024-11-05: from its GET on) until it is
 //! deleted, idle for too long, or pushed out by others. A session for one request is never here.
 
+mod received;
+mod sweep;
 mod table;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bowline_proto::request::Owner;
 use bowline_proto::sync::lock;
@@ -21,9 +23,8 @@ use self::table::{Bounds, Idle};
 use super::super::callers::Caller;
 use super::super::clock::now;
 use super::super::core::Core;
-use super::super::limits::SWEEP;
 use super::session::{HttpSession, SessionKind};
-use super::{broadcast, record};
+use super::{broadcast, record, replica};
 
 /// The sessions of an endpoint. Dropping it closes them.
 pub(in super::super) struct OpenSessions {
@@ -31,8 +32,9 @@ pub(in super::super) struct OpenSessions {
     table: Arc<Table>,
     /// Whether the sweep runs. It begins with the first session.
     is_swept: AtomicBool,
-    /// The task that receives what other endpoints publish. It begins with the first shared session.
-    receiver: OnceCell<JoinHandle<()>>,
+    /// The tasks that receive what other endpoints publish, and renew the lease of this one. They
+    /// begin with the first shared session.
+    sharing: OnceCell<[JoinHandle<()>; 2]>,
 }
 
 /// Why a session cannot be served at this moment, although it may exist.
@@ -78,7 +80,7 @@ impl OpenSessions {
             core,
             table: Arc::new(Mutex::new(table::Table::new(bounds))),
             is_swept: AtomicBool::new(false),
-            receiver: OnceCell::new(),
+            sharing: OnceCell::new(),
         }
     }
 
@@ -126,7 +128,7 @@ impl OpenSessions {
         if self.core.is_stopping() {
             return Err(SessionUnavailable::Stopping);
         }
-        self.receive_broadcasts().await?;
+        self.begin_sharing().await?;
         let Some(session) = HttpSession::restore(id, owner, &self.core).await? else {
             return Ok(None);
         };
@@ -153,20 +155,25 @@ impl OpenSessions {
         if !self.core.config.is_shared {
             return Ok(());
         }
-        self.receive_broadcasts().await?;
+        self.begin_sharing().await?;
         session.share().await
     }
 
-    /// Starts the task that receives what other endpoints publish, unless it runs.
-    async fn receive_broadcasts(&self) -> Result<(), Error> {
+    /// Starts the tasks that receive what other endpoints publish and renew the lease of this one,
+    /// unless they run.
+    async fn begin_sharing(&self) -> Result<(), Error> {
         let store = &self.core.config.store;
         let begin = || async {
             let messages = broadcast::subscribe(store).await?;
             let table = Arc::downgrade(&self.table);
-            let handle = move |message| handle_broadcast(&table, &message);
-            Ok(spawn(broadcast::receive_all(store.clone(), messages, handle)))
+            let handle = move |message| received::handle(&table, &message);
+            // Before the first mark names it.
+            replica::renew(store, &self.core.replica).await?;
+            let receives = spawn(broadcast::receive_all(store.clone(), messages, handle));
+            let renews = spawn(replica::keep(store.clone(), self.core.replica.clone()));
+            Ok([receives, renews])
         };
-        self.receiver.get_or_try_init(begin).await.map(|_| ())
+        self.sharing.get_or_try_init(begin).await.map(|_| ())
     }
 
     pub(in super::super) fn count(&self) -> usize {
@@ -211,72 +218,14 @@ impl OpenSessions {
             return;
         }
         let (idle, opening) = (self.core.limits().session_idle, self.core.limits().session_opening);
-        spawn(sweep(Arc::downgrade(&self.table), idle, opening));
+        spawn(sweep::sweep(Arc::downgrade(&self.table), idle, opening));
     }
 }
 
 impl Drop for OpenSessions {
     fn drop(&mut self) {
-        if let Some(receiver) = self.receiver.get() {
-            receiver.abort();
-        }
+        self.sharing.get().into_iter().flatten().for_each(JoinHandle::abort);
         self.close();
-    }
-}
-
-/// Once a second: fails questions that were not answered in time, renews the records of shared
-/// sessions, closes idle sessions.
-async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
-    let mut interval = tokio::time::interval(SWEEP);
-    loop {
-        interval.tick().await;
-        let Some(table) = table.upgrade() else { return };
-        let sessions: Vec<_> = lock(&table).values().cloned().collect();
-        let now = now();
-        for session in sessions {
-            session.handle_timeout(now);
-            if session.is_in_use() {
-                lock(&table).touch(&session.id, now);
-            }
-            if session.copy_number().is_some() {
-                keep_up(&table, session, now);
-            } else if session.is_idle(now, idle, opening) {
-                lock(&table).remove(&session.id);
-                session.close();
-            }
-        }
-    }
-}
-
-/// Renews or checks the record of a shared session when that is due. The copy is kept for as long as
-/// its record exists, even if it is idle: it knows which logs it has to delete at the end.
-fn keep_up(table: &Arc<Table>, session: Arc<HttpSession>, now: Instant) {
-    let Some(upkeep) = session.due_upkeep(now) else { return };
-    let table = Arc::downgrade(table);
-    spawn(async move {
-        session.keep_up(upkeep).await;
-        forget_closed(&table, &session);
-    });
-}
-
-/// Handles what another endpoint published about a session, if this endpoint has a copy.
-fn handle_broadcast(table: &Weak<Table>, broadcast: &broadcast::Broadcast) {
-    let found = table.upgrade().and_then(|table| lock(&table).get(&broadcast.session).cloned());
-    let is_foreign = |session: &Arc<HttpSession>| {
-        session.copy_number().is_some_and(|copy| copy != broadcast.copy)
-    };
-    let Some(session) = found.filter(is_foreign) else { return };
-    match &broadcast.message {
-        // In place, so that messages of the client stay in order.
-        Some(message) => broadcast::hand_over(message, &session),
-        None => {
-            let table = table.clone();
-            spawn(async move {
-                // If the store fails, the next request reads the record.
-                let _ = session.refresh().await;
-                forget_closed(&table, &session);
-            });
-        }
     }
 }
 

@@ -18,6 +18,7 @@ use super::super::super::places::Places;
 use super::super::item::Line;
 use super::HttpSession;
 use super::subscription::Parked;
+use super::usage::SessionUse;
 
 /// A call that no POST waits for.
 pub(super) enum DetachedCall {
@@ -71,6 +72,8 @@ impl HttpSession {
         request: Box<Request>,
         _places: Option<Arc<Places>>,
     ) {
+        // The copy of a shared session that is not in use is closed, and this call with it.
+        let _use = SessionUse::new(self.clone());
         let number = request.parts.exchange;
         let mut call = self.core.call(*request);
         tokio::select! {

@@ -8,6 +8,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use bowline_store::events::EventLog;
 use bowline_transport::BoxFuture;
 use bowline_transport::task::spawn_on;
 use tokio::runtime::Handle;
@@ -24,7 +25,7 @@ impl HttpSession {
     /// Ends this endpoint's copy of a session: cancels calls and ends streams here. A session that
     /// is not shared is over.
     pub(in super::super) fn close_here(self: &Arc<Self>) {
-        let end = if self.copy_number().is_some() { End::Elsewhere } else { End::Over };
+        let end = if self.is_shared() { End::Elsewhere } else { End::Over };
         self.end(end);
     }
 
@@ -43,7 +44,8 @@ impl HttpSession {
             // Nothing is started in a session that has ended.
             let _ = state.deliver(None);
             state.standalone.wake_readers();
-            (std::mem::take(&mut state.subscription), state.unexpiring_logs(end))
+            let streams = self.unended_logs(&state, end);
+            (std::mem::take(&mut state.subscription), streams)
         };
         self.ended.notify_waiters();
         // Dropped after the lock: a handler that is dropped may still emit.
@@ -51,21 +53,35 @@ impl HttpSession {
         if let (Ok(runtime), false) = (Handle::try_current(), streams.is_empty()) {
             let session = self.clone();
             spawn_on(&runtime, async move {
-                for stream in streams {
-                    session.end_log(stream, end).await;
+                for (stream, log) in streams {
+                    session.end_log(stream, &log, end).await;
                 }
             });
         }
     }
 
     /// Deletes or ends the log of a stream that was cut off. If the store fails, the log expires.
-    async fn end_log(&self, stream: u64, end: End) {
-        let log = self.log(stream);
-        let _ = match end {
-            End::Over => log.delete().await,
-            End::Elsewhere => log.append(b"", true).await.map(|_| ()),
-        };
-        self.unmark_stream(stream).await;
+    async fn end_log(&self, stream: u64, log: &EventLog, end: End) {
+        match end {
+            End::Over => {
+                let _ = log.delete().await;
+                self.unmark_stream(stream).await;
+            }
+            // Removes the mark too.
+            End::Elsewhere => {
+                let _ = log.append(b"", true).await;
+            }
+        }
+    }
+
+    /// The logs of streams that have not ended when the session does. A stream that has ended set a
+    /// short time in its log itself.
+    fn unended_logs(&self, state: &State, end: End) -> Vec<(u64, EventLog)> {
+        let is_written = state.get_streams.has_log() || state.copy.is_some();
+        let standalone =
+            (is_written && end == End::Over).then(|| (GET_STREAM, self.log(GET_STREAM)));
+        let open = state.open_streams.iter().map(|(stream, log)| (*stream, log.clone()));
+        open.chain(standalone).collect()
     }
 
     /// Whether it has ended here, for good or not.
@@ -101,16 +117,5 @@ impl HttpSession {
                 ended.await;
             }
         })
-    }
-}
-
-impl State {
-    /// The streams whose logs do not expire by themselves when the session ends. A stream that has
-    /// ended set a short time in its log itself; the log of an open stream, and of the GET stream,
-    /// lasts long.
-    fn unexpiring_logs(&self, end: End) -> Vec<u64> {
-        let is_written = self.get_streams.has_log() || self.copy.is_some();
-        let standalone = (is_written && end == End::Over).then_some(GET_STREAM);
-        self.open_streams.iter().copied().chain(standalone).collect()
     }
 }

@@ -11,6 +11,7 @@ use bowline_transport::task::spawn;
 use super::super::event_id::GET_STREAM;
 use super::super::standalone::StandaloneReader;
 use super::HttpSession;
+use super::streams::Recorded;
 
 impl HttpSession {
     /// Starts a task, unless there is one, that writes standalone messages into the log of the GET
@@ -34,7 +35,8 @@ impl HttpSession {
             while let Some(message) = reader.next().await {
                 // If the store fails, the reader puts the message back onto the line, and the next
                 // refresh of this copy starts a new relay.
-                if session.append(&log, &message, false).await.is_none() {
+                let recorded = session.append(&log, &message, false).await;
+                if !matches!(recorded, Recorded::At(_)) {
                     return;
                 }
                 reader.recorded();

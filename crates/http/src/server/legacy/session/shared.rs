@@ -6,6 +6,7 @@
 //! itself meanwhile. So a message that is lost between endpoints costs time, never agreement.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bowline_proto::request::Owner;
 use bowline_store::backend::{Entry, Error, Expect, Version, Written};
@@ -19,16 +20,7 @@ use super::copy::{SharedCopy, kept, lifetime};
 use super::{HttpSession, SessionKind, State};
 
 /// How often a write is tried again because other endpoints wrote first.
-const ATTEMPTS: usize = 32;
-
-/// When a record is written. Requests write changes only; the sweep also renews.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Write {
-    /// Only if it differs from what the store has.
-    IfChanged,
-    /// In any case, which renews the time that the store keeps it.
-    Anyway,
-}
+pub(super) const ATTEMPTS: usize = 32;
 
 /// A record to be written.
 ///
@@ -48,7 +40,7 @@ impl State {
     }
 
     /// The record as it should be: what this copy knows, with `change` made to it.
-    fn proposal(&self, change: impl Fn(&mut Record, u32)) -> Option<Proposal> {
+    fn proposal(&self, change: impl Fn(&mut Record, Option<u32>)) -> Option<Proposal> {
         let copy = self.copy.as_ref()?;
         let mut record = copy.record.clone();
         record.session = self.connection.snapshot()?;
@@ -58,12 +50,17 @@ impl State {
 }
 
 impl HttpSession {
-    /// The number of this copy. `None` if the session is not shared.
+    /// Whether several endpoints may serve the session.
+    pub(in super::super) fn is_shared(&self) -> bool {
+        self.core.config.is_shared && self.lock().copy.is_some()
+    }
+
+    /// The number of this copy. `None` if the session is not shared, or the copy needs none yet.
     pub(in super::super) fn copy_number(&self) -> Option<u32> {
         if !self.core.config.is_shared {
             return None;
         }
-        self.lock().copy.as_ref().map(|copy| copy.number)
+        self.lock().copy.as_ref().and_then(|copy| copy.number)
     }
 
     /// Writes the first record: from now on every endpoint with the same store can serve the session.
@@ -76,7 +73,7 @@ impl HttpSession {
         let record = Record::new(&self.owner, session);
         match self.put(&record, Expect::Absent).await? {
             Written::Yes(version) => {
-                self.lock().copy = Some(Box::new(SharedCopy::new(0, record, version)));
+                self.lock().copy = Some(Box::new(SharedCopy::new(Some(0), record, version)));
                 Ok(())
             }
             Written::Conflict => Err(Error::new("the id of a new session is taken")),
@@ -94,35 +91,24 @@ impl HttpSession {
         owner: &Owner,
         core: &Arc<Core>,
     ) -> Result<Option<Arc<Self>>, Error> {
-        for _ in 0..ATTEMPTS {
-            let Some(entry) = core.config.store.get(&record::key(id)).await? else {
-                return Ok(None);
-            };
-            let spoken = core.server.revisions();
-            let is_served =
-                |it: &Record| it.belongs_to(owner) && spoken.contains(&it.session.revision);
-            let Some(mut record) = Record::parse(&entry.value).filter(is_served) else {
-                return Ok(None);
-            };
-            let Some(number) = record.add_copy() else { return Ok(None) };
-            let session = Self::new(id.to_owned(), owner.clone(), SessionKind::Streamable, core);
-            let written = session.put(&record, Expect::Version(entry.version)).await?;
-            if let Written::Yes(version) = written {
-                session.begin_copy(SharedCopy::new(number, record, version));
-                return Ok(Some(session));
-            }
-        }
-        Err(contended())
+        // Whether the client has finished its handshake is known only afterwards.
+        let kept = kept(core.limits().session_idle);
+        let Some(entry) = core.config.store.renew(&record::key(id), kept).await? else {
+            return Ok(None);
+        };
+        let spoken = core.server.revisions();
+        let is_served = |it: &Record| it.belongs_to(owner) && spoken.contains(&it.session.revision);
+        let Some(record) = Record::parse(&entry.value).filter(is_served) else { return Ok(None) };
+        let session = Self::new(id.to_owned(), owner.clone(), SessionKind::Streamable, core);
+        session.begin_copy(SharedCopy::new(None, record, entry.version));
+        Ok(Some(session))
     }
 
-    /// Begins to serve as a copy: its numbers of streams and questions start where no other copy's are.
+    /// Begins to serve as a copy.
     fn begin_copy(self: &Arc<Self>, copy: SharedCopy) {
-        let before = record::before_first(copy.number);
         let detached = {
             let mut state = self.lock();
-            state.last_stream = before;
-            let last_question = i64::try_from(before).unwrap_or(i64::MAX);
-            state.connection.restore(copy.record.session.clone(), last_question);
+            state.connection.restore(copy.record.session.clone(), 0);
             state.copy = Some(Box::new(copy));
             state.deliver(None)
         };
@@ -130,14 +116,22 @@ impl HttpSession {
         self.relay();
     }
 
-    /// Reads the record and adopts what has changed there. Returns whether the session still exists;
-    /// if not, this copy is closed.
+    /// How long the store is to keep the record from now on.
+    fn kept(&self) -> Duration {
+        let state = self.lock();
+        let lifetime = |copy: &SharedCopy| lifetime(self.core.limits(), &copy.record);
+        kept(state.copy.as_deref().map_or(self.core.limits().session_idle, lifetime))
+    }
+
+    /// Reads and renews the record, and adopts what has changed there. Returns whether the session still
+    /// exists; if not, this copy is closed.
     ///
     /// # Errors
     ///
     /// If the store fails. Then the copy stays as it is.
     pub(in super::super) async fn refresh(self: &Arc<Self>) -> Result<bool, Error> {
-        let Some(entry) = self.core.config.store.get(&record::key(&self.id)).await? else {
+        let kept = self.kept();
+        let Some(entry) = self.core.config.store.renew(&record::key(&self.id), kept).await? else {
             self.close();
             return Ok(false);
         };
@@ -186,7 +180,7 @@ impl HttpSession {
             return Ok(());
         }
         // Boxed, because every open connection stores the future of an answer.
-        Box::pin(self.write(Write::IfChanged, |_, _| ())).await
+        Box::pin(self.write(|_, _| ())).await
     }
 
     /// Writes into the record that this copy has the GET stream. A copy that has one ends it: each
@@ -196,21 +190,21 @@ impl HttpSession {
     ///
     /// If the store fails.
     pub(in super::super) async fn claim_get_stream(self: &Arc<Self>) -> Result<(), Error> {
-        self.write(Write::IfChanged, |record, copy| record.listener = Some(copy)).await
+        self.take_number().await?;
+        self.write(|record, copy| record.listener = copy).await
     }
 
     /// Writes into the record, in a task, that this copy has no GET stream any more.
     pub(super) fn release_get_stream(self: &Arc<Self>) {
-        let (Ok(runtime), Some(_)) = (tokio::runtime::Handle::try_current(), self.copy_number())
-        else {
+        let (Ok(runtime), true) = (tokio::runtime::Handle::try_current(), self.is_shared()) else {
             return;
         };
         let session = self.clone();
         spawn_on(&runtime, async move {
             // If the store fails, the next claim of a GET stream overwrites ours.
             let _ = session
-                .write(Write::IfChanged, |record, copy| {
-                    record.listener = record.listener.filter(|&listener| listener != copy);
+                .write(|record, copy| {
+                    record.listener = record.listener.filter(|&listener| Some(listener) != copy);
                 })
                 .await;
             // A newer stream may have claimed the session before we wrote.
@@ -226,7 +220,7 @@ impl HttpSession {
     ///
     /// If the store fails.
     pub(in super::super) async fn delete_record(&self) -> Result<(), Error> {
-        if self.copy_number().is_some() {
+        if self.is_shared() {
             self.core.config.store.delete(&record::key(&self.id)).await?;
             self.announce_change().await;
         }
@@ -239,29 +233,31 @@ impl HttpSession {
     ///
     /// If the store fails.
     pub(in super::super) async fn pass_on(&self, message: &Bytes) -> Result<(), Error> {
-        let Some(copy) = self.copy_number() else { return Ok(()) };
+        if !self.is_shared() {
+            return Ok(());
+        }
         // Boxed, as in `save`.
-        Box::pin(broadcast::publish(&self.core.config.store, &self.id, copy, Some(message))).await
+        Box::pin(broadcast::publish(&self.core, &self.id, Some(message))).await
     }
 
     /// Tells the other endpoints to read the record. One that misses it reads the record at its next
     /// request, or when upkeep is due.
     async fn announce_change(&self) {
-        if let Some(copy) = self.copy_number() {
-            let _ = broadcast::publish(&self.core.config.store, &self.id, copy, None).await;
+        if self.is_shared() {
+            let _ = broadcast::publish(&self.core, &self.id, None).await;
         }
     }
 
-    /// Writes the record, with `change` made to it, as often as other endpoints write first.
-    pub(super) async fn write(
+    /// Writes the record with `change` made to it, unless it is so already. Tries again as often as
+    /// other endpoints write first.
+    async fn write(
         self: &Arc<Self>,
-        when: Write,
-        change: impl Fn(&mut Record, u32),
+        change: impl Fn(&mut Record, Option<u32>),
     ) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
             let Some(proposal) = self.lock().proposal(&change) else { return Ok(()) };
             let Proposal { record, replaces, is_change } = proposal;
-            if when == Write::IfChanged && !is_change {
+            if !is_change {
                 return Ok(());
             }
             if let Written::Yes(version) = self.put(&record, Expect::Version(replaces)).await? {
@@ -271,9 +267,7 @@ impl HttpSession {
                 {
                     (copy.record, copy.version) = (record, version);
                 }
-                if is_change {
-                    self.announce_change().await;
-                }
+                self.announce_change().await;
                 return Ok(());
             }
             if !self.refresh().await? {
@@ -283,12 +277,12 @@ impl HttpSession {
         Err(contended())
     }
 
-    async fn put(&self, record: &Record, expect: Expect) -> Result<Written, Error> {
+    pub(super) async fn put(&self, record: &Record, expect: Expect) -> Result<Written, Error> {
         let kept = kept(lifetime(self.core.limits(), record));
         self.core.config.store.put(&record::key(&self.id), record.text(), kept, expect).await
     }
 }
 
-fn contended() -> Error {
+pub(super) fn contended() -> Error {
     Error::new("others change the record of the session all the time")
 }

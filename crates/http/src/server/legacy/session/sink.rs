@@ -34,6 +34,11 @@ impl Sink for SessionSink {
             if state.end.is_some() {
                 return Err(outgoing);
             }
+            if matches!(outgoing, Outgoing::Ask(_)) && state.lacks_number() {
+                drop(state);
+                session.ask_numbered(exchange, outgoing);
+                return Ok(());
+            }
             let line = state.line_of(exchange);
             if line.is_full() {
                 // A client that reads too slowly misses progress and logs, nothing else.

@@ -7,12 +7,15 @@
 
 use std::sync::Arc;
 
-use bowline_store::backend::{Error, Position};
+use bowline_store::backend::{Appended, Error, Position};
 use bowline_store::events::EventLog;
+use bytes::Bytes;
 
 use super::super::event_id::GET_STREAM;
 use super::super::record;
+use super::super::stream_mark::StreamMark;
 use super::HttpSession;
+use super::copy::kept;
 
 /// What is known of a stream that a client wants to resume. Decides whether a resumed stream waits
 /// for more events, ends after those in the log, or is refused.
@@ -26,25 +29,41 @@ pub(in super::super) enum StreamState {
     Unknown,
 }
 
+/// What became of a message that was to be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Recorded {
+    /// It is in the log, at this position.
+    At(Position),
+    /// There is no log, or the store failed: the message is sent without an id.
+    Unstored,
+    /// Another endpoint has ended the stream, because this one seemed to be dead. Nothing more is
+    /// sent.
+    Fenced,
+}
+
 impl HttpSession {
-    /// Opens the stream of a POST. `None` if the session serves one request: the client cannot come
-    /// back, so no log is kept.
-    pub(in super::super) fn open_stream(self: &Arc<Self>) -> Option<StreamLog> {
-        if self.is_for_one_request() {
+    /// Opens the stream of a POST with this body. `None` if the session serves one request: the client
+    /// cannot come back, so no log is kept. Also `None` if the store fails.
+    pub(in super::super) async fn open_stream(self: &Arc<Self>, text: &Bytes) -> Option<StreamLog> {
+        if self.is_for_one_request() || self.take_number().await.is_err() {
             return None;
         }
-        let number = {
-            let mut state = self.lock();
-            state.last_stream += 1;
-            let number = state.last_stream;
-            state.open_streams.insert(number);
-            number
-        };
-        Some(StreamLog { number, log: self.log(number), session: self.clone() })
+        let is_shared = self.is_shared();
+        let mut state = self.lock();
+        state.last_stream += 1;
+        let number = state.last_stream;
+        let mut log = self.new_log(number);
+        if is_shared {
+            let mark = StreamMark::new(&self.core.replica, text, self.core.server.limits());
+            log = log.written_by(record::stream_key(&self.id, number), mark.text());
+        }
+        state.open_streams.insert(number, log.clone());
+        drop(state);
+        Some(StreamLog { number, log, session: self.clone() })
     }
 
     /// What is known of a stream. A stream of another copy is looked up by its mark in the store
-    /// (see `upkeep.rs`).
+    /// (see `abandoned.rs`).
     ///
     /// # Errors
     ///
@@ -53,41 +72,61 @@ impl HttpSession {
         if stream == GET_STREAM {
             return Ok(StreamState::Open);
         }
-        let copy = self.copy_number();
-        if copy.is_some_and(|copy| record::copy_of(stream) != u64::from(copy)) {
-            return Ok(match self.is_stream_marked(stream).await? {
-                true => StreamState::Open,
-                false => StreamState::Ended,
-            });
+        if self.is_foreign(stream) {
+            return self.foreign_stream_state(stream).await;
         }
         let state = self.lock();
-        Ok(match state.open_streams.contains(&stream) {
+        Ok(match state.open_streams.contains_key(&stream) {
             true => StreamState::Open,
             false if stream <= state.last_stream => StreamState::Ended,
             false => StreamState::Unknown,
         })
     }
 
-    /// The log of a stream. Makes a handle; nothing is read or written yet.
-    pub(in super::super) fn log(&self, stream: u64) -> EventLog {
-        let kept = self.core.limits().resumption;
-        EventLog::new(self.core.config.store.clone(), &self.id, stream, kept)
+    /// Whether another copy opened a stream.
+    pub(super) fn is_foreign(&self, stream: u64) -> bool {
+        self.is_shared() && self.copy_number().map(u64::from) != Some(record::copy_of(stream))
     }
 
-    /// Appends a message to a log and returns its position. `None` if the store fails: the message
-    /// is still sent, but a client cannot resume after it.
+    /// The log of a stream. Makes a handle; nothing is read or written yet.
+    pub(in super::super) fn log(&self, stream: u64) -> EventLog {
+        if stream == GET_STREAM {
+            let log = self.get_log.get_or_init(|| Box::new(self.new_log(GET_STREAM)));
+            return EventLog::clone(log);
+        }
+        self.new_log(stream)
+    }
+
+    /// The log of a shared session lasts as long as its record without being renewed, so that the logs
+    /// of an endpoint that was killed expire.
+    fn new_log(&self, stream: u64) -> EventLog {
+        let limits = self.core.limits();
+        let store = self.core.config.store.clone();
+        let log = EventLog::new(store, &self.id, stream, limits.resumption);
+        match self.core.config.is_shared {
+            true => log.kept_while_open(kept(limits.session_idle)),
+            false => log,
+        }
+    }
+
+    /// Appends a message to a log. If the store fails, the message is still sent, but a client cannot
+    /// resume after it.
     pub(in super::super) async fn append(
         &self,
         log: &EventLog,
         message: &[u8],
         is_last: bool,
-    ) -> Option<Position> {
-        let position = log.append(message, is_last).await.ok()?;
+    ) -> Recorded {
+        let recorded = match log.append(message, is_last).await {
+            Ok(Appended::At(position)) => Recorded::At(position),
+            Ok(Appended::Fenced) => Recorded::Fenced,
+            Err(_) => Recorded::Unstored,
+        };
         // The session may have ended, and deleted its logs, while we wrote.
-        if self.is_over() {
+        if matches!(recorded, Recorded::At(_)) && self.is_over() {
             let _ = log.delete().await;
         }
-        Some(position)
+        recorded
     }
 }
 
@@ -100,29 +139,35 @@ pub(in super::super) struct StreamLog {
 }
 
 impl StreamLog {
-    /// Tells other endpoints that the stream is open, before the client can know the stream.
+    /// Tells other endpoints that the stream is open, before the client can know the stream. If the
+    /// store fails, a client cannot resume it at another endpoint.
     pub(in super::super) async fn begin(&self) {
-        self.session.mark_stream(self.number).await;
+        if self.session.core.config.is_shared {
+            let _ = self.log.keep().await;
+        }
     }
 
-    /// Appends a message and returns its position, as [`HttpSession::append`]. After the last message
-    /// the stream has ended, even if the store refused the message.
-    pub(in super::super) async fn append(&self, message: &[u8], is_last: bool) -> Option<Position> {
-        let position = self.session.append(&self.log, message, is_last).await;
+    /// Appends a message, as [`HttpSession::append`]. After the last message the stream has ended, even
+    /// if the store refused the message.
+    pub(in super::super) async fn append(&self, message: &[u8], is_last: bool) -> Recorded {
+        let recorded = self.session.append(&self.log, message, is_last).await;
+        if recorded == Recorded::Unstored {
+            self.log.note_unstored();
+        }
         if is_last {
             self.end();
-            self.session.unmark_stream(self.number).await;
-            if position.is_none() {
+            if recorded == Recorded::Unstored {
+                self.session.unmark_stream(self.number).await;
                 // Wakes other endpoints that follow the log, so that they see that it has ended.
                 let _ = self.log.wake_readers().await;
             }
         }
-        position
+        recorded
     }
 
     /// Wakes resumed streams that wait for more events.
     fn end(&self) {
-        if self.session.lock().open_streams.remove(&self.number) {
+        if self.session.lock().open_streams.remove(&self.number).is_some() {
             self.session.ended.notify_waiters();
         }
     }

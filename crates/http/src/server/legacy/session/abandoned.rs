@@ -1,0 +1,82 @@
+//! Streams that other copies of a shared session write, and their end if the endpoint of such a copy
+//! dies.
+//!
+//! The mark of a stream names the endpoint that writes it. Once the lease of that endpoint has
+//! expired, the first endpoint that looks deletes the mark and appends an error for each request
+//! that the stream was to answer. An endpoint that was only paused finds its mark gone, and its
+//! stream ends.
+
+use std::sync::Arc;
+
+use bowline_proto::wire;
+use bowline_store::backend::Error;
+use bowline_transport::BoxFuture;
+use bowline_types::error::ErrorObject;
+
+use super::super::stream_mark::StreamMark;
+use super::super::{record, replica};
+use super::{HttpSession, StreamState};
+
+impl HttpSession {
+    /// What is known of a stream of another copy. Ends it if its endpoint is dead.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub(super) async fn foreign_stream_state(&self, stream: u64) -> Result<StreamState, Error> {
+        let store = &self.core.config.store;
+        let key = record::stream_key(&self.id, stream);
+        let Some(mark) = store.get(&key).await? else { return Ok(StreamState::Ended) };
+        // An endpoint of another version may have written what this one cannot read.
+        let Some(mark) = StreamMark::parse(&mark.value) else { return Ok(StreamState::Open) };
+        if mark.replica == self.core.replica || replica::is_alive(store, &mark.replica).await? {
+            return Ok(StreamState::Open);
+        }
+        // Of several endpoints that come here, one deletes the mark.
+        if store.delete(&key).await? {
+            self.answer_abandoned(stream, &mark).await?;
+        }
+        Ok(StreamState::Ended)
+    }
+
+    /// Ends the log of a stream whose endpoint is dead.
+    async fn answer_abandoned(&self, stream: u64, mark: &StreamMark) -> Result<(), Error> {
+        let log = self.log(stream);
+        let error = "the endpoint that ran the call is gone; the call may have run";
+        let error = ErrorObject::internal(error);
+        let Some((last, others)) = mark.requests.split_last() else {
+            return log.append(b"", true).await.map(drop);
+        };
+        for id in others {
+            log.append(&wire::refusal(Some(id), &error), false).await?;
+        }
+        log.append(&wire::refusal(Some(last), &error), true).await.map(drop)
+    }
+
+    /// Resolves when a stream has ended, or the endpoint that writes it is dead.
+    ///
+    /// A stream of this copy wakes the waiter. A stream of another copy is asked for from time to
+    /// time.
+    pub(in super::super) fn stream_ended(self: &Arc<Self>, stream: u64) -> BoxFuture<()> {
+        if !self.is_foreign(stream) {
+            return self.until(move |state| !state.open_streams.contains_key(&stream));
+        }
+        let session = self.clone();
+        Box::pin(async move {
+            loop {
+                tokio::time::sleep(replica::BEAT).await;
+                let state = session.foreign_stream_state(stream).await;
+                if matches!(state, Ok(StreamState::Ended | StreamState::Unknown)) {
+                    return;
+                }
+            }
+        })
+    }
+
+    /// Deletes the mark of a stream that has ended. If the store fails, the mark expires.
+    pub(super) async fn unmark_stream(&self, stream: u64) {
+        if self.is_shared() {
+            let _ = self.core.config.store.delete(&record::stream_key(&self.id, stream)).await;
+        }
+    }
+}

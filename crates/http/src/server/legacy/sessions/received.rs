@@ -1,0 +1,29 @@
+//! What other endpoints publish about the sessions of a store.
+
+use std::sync::{Arc, Weak};
+
+use bowline_proto::sync::lock;
+use bowline_transport::task::spawn;
+
+use super::super::broadcast::{self, Broadcast};
+use super::super::session::HttpSession;
+use super::{Table, forget_closed};
+
+/// Handles what another endpoint published about a session, if this endpoint has a copy.
+pub(super) fn handle(table: &Weak<Table>, broadcast: &Broadcast) {
+    let found = table.upgrade().and_then(|table| lock(&table).get(&broadcast.session).cloned());
+    let is_foreign = |session: &Arc<HttpSession>| session.core.replica != broadcast.replica;
+    let Some(session) = found.filter(is_foreign) else { return };
+    match &broadcast.message {
+        // In place, so that messages of the client stay in order.
+        Some(message) => broadcast::hand_over(message, &session),
+        None => {
+            let table = table.clone();
+            spawn(async move {
+                // If the store fails, the next request reads the record.
+                let _ = session.refresh().await;
+                forget_closed(&table, &session);
+            });
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Several endpoints on one store, when the store or an endpoint fails.
+
+mod replica;
+
+use std::time::Duration;
+
+use bowline::types::revision::Revision;
+use bowline_http::store::backend::{Backend, Key};
+use bowline_http::store::wrapper::OperationKind;
+use serde_json::json;
+use tokio::time::{Instant, advance, sleep};
+
+use self::replica::{Replica, store};
+use crate::faulty_store::{Fault, FaultyStore};
+use crate::test_server::{Session, TestServer, text_of, within};
+use crate::wire::Request;
+
+fn echo(session: &Session) -> Request {
+    session.call("echo", json!({ "text": "hello" }))
+}
+
+// spec: RESUME-2, RESUME-5
+#[tokio::test]
+async fn an_id_is_never_used_twice_even_if_the_store_loses_the_end_of_a_log() {
+    let store = FaultyStore::new();
+    let server = TestServer::with(|http| http.store(store.clone())).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    server.handlers.step(2);
+    let mut wire = server.stream(&session.call("tell", json!({ "count": 3 }))).await;
+    let first = within(wire.message()).await.unwrap().id.unwrap();
+    let second = within(wire.message()).await.unwrap().id.unwrap();
+    let stream = first.split_once('.').unwrap().0;
+    let log = Key::new(["events", &session.id, stream]);
+    assert!(store.delete(&log).await.unwrap(), "the store has lost the log");
+    server.handlers.step(2);
+    let rest = within(wire.messages()).await;
+    let ids: Vec<_> = rest.iter().map(|event| event.id.clone().unwrap()).collect();
+    assert_eq!(ids, [format!("{stream}.3"), format!("{stream}.4")]);
+    let answer = server.ask(&session.resume(&first)).await;
+    assert_eq!(answer.status(), 400, "the second event is lost: {answer:?}");
+    let mut again = server.stream(&session.resume(&second)).await;
+    assert_eq!(within(again.messages()).await, rest, "no event after the second is lost");
+}
+
+// spec: RESUME-5
+#[tokio::test]
+async fn an_event_that_the_store_refused_is_a_gap_for_a_client_that_resumes_before_it() {
+    let store = FaultyStore::new();
+    let server = TestServer::with(|http| http.store(store.clone())).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    server.handlers.step(1);
+    let mut wire = server.stream(&session.call("tell", json!({ "count": 3 }))).await;
+    let first = within(wire.message()).await.unwrap().id.unwrap();
+    store.set_fault(Fault::RefusesEvents);
+    server.handlers.step(1);
+    let refused = within(wire.message()).await.unwrap();
+    assert_eq!(refused.json()["params"]["data"], "2");
+    assert_eq!(refused.id, None, "the client cannot resume after it");
+    store.set_fault(None);
+    server.handlers.step(2);
+    let rest = within(wire.messages()).await;
+    assert_eq!(text_of(&rest[1].json()), "told 3");
+    let answer = server.ask(&session.resume(&first)).await;
+    assert_eq!(answer.status(), 400, "the second event is not stored: {answer:?}");
+    let mut again = server.stream(&session.resume(rest[0].id.as_deref().unwrap())).await;
+    assert_eq!(within(again.messages()).await, rest[1..]);
+}
+
+// spec: SESS-7
+#[tokio::test(start_paused = true)]
+async fn an_open_stream_keeps_its_session_and_its_log() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    a.handlers.step(1);
+    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    let first = stream.message().await.unwrap().id.unwrap();
+    sleep(Duration::from_secs(3600)).await;
+    a.handlers.step(2);
+    assert_eq!(stream.messages().await.len(), 2);
+    let again = b.stream(&session.resume(&first)).await.messages().await;
+    assert_eq!(text_of(&again[1].json()), "told 2", "{again:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_store_keeps_nothing_of_a_killed_endpoint_for_long() {
+    let store = store();
+    let replica = Replica::on(&store);
+    let session = replica.session().await;
+    replica.handlers.step(1);
+    let mut stream = replica.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    stream.message().await.unwrap();
+    replica.link.cut(true);
+    assert!(store.bytes() > 0);
+    advance(Duration::from_secs(900)).await;
+    assert_eq!(store.bytes(), 0);
+}
+
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn a_call_of_a_killed_endpoint_ends_with_an_error_within_fifteen_seconds() {
+    let store = store();
+    let (a, b, c) = (Replica::on(&store), Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    a.handlers.step(1);
+    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    let first = stream.message().await.unwrap().id.unwrap();
+    a.link.cut(true);
+    let (mut at_b, mut at_c) =
+        (b.stream(&session.resume(&first)).await, c.stream(&session.resume(&first)).await);
+    let began = Instant::now();
+    let rest = at_b.messages().await;
+    assert!(began.elapsed() <= Duration::from_secs(15), "{:?}", began.elapsed());
+    let [error] = &rest[..] else { panic!("{rest:?}") };
+    assert_eq!((&error.json()["id"], &error.json()["error"]["code"]), (&json!(1), &json!(-32603)));
+    assert_eq!(at_c.messages().await, rest, "one endpoint answers for all");
+    let later = b.stream(&session.resume(&first)).await.messages().await;
+    assert_eq!(later, rest);
+}
+
+// spec: RESUME-2
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_was_paused_sends_nothing_after_another_has_ended_its_stream() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    a.handlers.step(1);
+    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    let first = stream.message().await.unwrap().id.unwrap();
+    a.link.cut(true);
+    let ended = b.stream(&session.resume(&first)).await.messages().await;
+    assert_eq!(ended.len(), 1);
+    a.link.cut(false);
+    a.handlers.step(2);
+    assert_eq!(stream.messages().await, [], "its client has the answer already");
+    let again = b.stream(&session.resume(&first)).await.messages().await;
+    assert_eq!(again, ended, "nothing follows the end of a stream");
+}
+
+// spec: SESS-7
+#[tokio::test(start_paused = true)]
+async fn requests_renew_a_session_without_writing_its_record() {
+    let store = store();
+    let replica = Replica::on(&store);
+    let session = replica.session().await;
+    replica.link.take();
+    for _ in 0..20 {
+        sleep(Duration::from_secs(300)).await;
+        assert_eq!(replica.ask(&echo(&session)).await.0, 200);
+        assert_eq!(replica.link.kinds(), [OperationKind::Renew], "the sweep uses no store");
+    }
+    sleep(Duration::from_secs(900)).await;
+    assert_eq!(replica.ask(&echo(&session)).await.0, 404, "it was idle for too long");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_copy_is_dropped_and_restored_without_a_write() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    assert_eq!(b.ask(&echo(&session)).await.0, 200);
+    assert_eq!((a.endpoint.sessions(), b.endpoint.sessions()), (1, 1));
+    sleep(Duration::from_secs(32)).await;
+    assert_eq!((a.endpoint.sessions(), b.endpoint.sessions()), (0, 0));
+    b.link.take();
+    assert_eq!(b.ask(&echo(&session)).await.0, 200);
+    assert_eq!(b.link.kinds(), [OperationKind::Renew]);
+}

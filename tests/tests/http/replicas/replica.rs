@@ -1,0 +1,150 @@
+//! An endpoint without sockets, in virtual time, on a store that it shares with others.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bowline::types::revision::Revision;
+use bowline_http::server::{Body, Endpoint};
+use bowline_http::store::MemoryBackend;
+use bowline_http::store::backend::{Backend, BoxFuture, Error, Result};
+use bowline_http::store::memory::MemoryLimits;
+use bowline_http::store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+
+use crate::test_server::{Handlers, Session, initialize, sample_server};
+use crate::wire::{Event, Request};
+
+/// A store in memory, by the clock of the runtime.
+pub(super) fn store() -> Arc<MemoryBackend> {
+    let clock = || tokio::time::Instant::now().into_std();
+    Arc::new(MemoryBackend::new(MemoryLimits::default()).clock(clock))
+}
+
+/// One of several endpoints on a store.
+pub(super) struct Replica {
+    pub(super) endpoint: Endpoint,
+    pub(super) handlers: Handlers,
+    pub(super) link: Arc<Wrapped<Link>>,
+}
+
+/// What one endpoint does with the store. A test can cut it off.
+pub(super) struct Link {
+    memory: Arc<MemoryBackend>,
+    is_cut: AtomicBool,
+    operations: Mutex<Vec<(OperationKind, String)>>,
+}
+
+impl Link {
+    /// Every operation fails from now on, or works again.
+    pub(super) fn cut(&self, is_cut: bool) {
+        self.is_cut.store(is_cut, Ordering::Relaxed);
+    }
+
+    /// The operations since the last time, without the upkeep of the endpoint's lease.
+    pub(super) fn take(&self) -> Vec<(OperationKind, String)> {
+        let mut operations = std::mem::take(&mut *self.operations.lock().unwrap());
+        operations.retain(|(_, key)| !key.starts_with("replica/"));
+        operations
+    }
+
+    /// The kinds of operations since the last time.
+    pub(super) fn kinds(&self) -> Vec<OperationKind> {
+        self.take().into_iter().map(|(kind, _)| kind).collect()
+    }
+}
+
+impl Wrapper for Link {
+    fn inner(&self) -> &dyn Backend {
+        &self.memory
+    }
+
+    fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
+        let of = (operation.kind, operation.key.as_str().to_owned());
+        self.operations.lock().unwrap().push(of);
+        let result = match self.is_cut.load(Ordering::Relaxed) {
+            true => Err(Error::new("out of reach")),
+            false => Ok(()),
+        };
+        Box::pin(std::future::ready(result))
+    }
+}
+
+impl Replica {
+    pub(super) fn on(memory: &Arc<MemoryBackend>) -> Self {
+        let (is_cut, operations) = Default::default();
+        let link = Arc::new(Wrapped(Link { memory: memory.clone(), is_cut, operations }));
+        let (server, handlers) = sample_server();
+        let endpoint = server.http().store(link.clone()).build().unwrap();
+        Self { endpoint, handlers, link }
+    }
+
+    pub(super) async fn send(&self, request: &Request) -> http::Response<Body> {
+        let (method, headers, body) = request.parts();
+        let mut asked = http::Request::builder().method(method).uri("/mcp");
+        for (name, value) in headers {
+            asked = asked.header(name, value.as_slice());
+        }
+        let body = Full::new(Bytes::copy_from_slice(body));
+        self.endpoint.answer(asked.body(body).unwrap()).await
+    }
+
+    /// Sends a request whose answer is JSON, or nothing.
+    pub(super) async fn ask(&self, request: &Request) -> (u16, String) {
+        let answer = self.send(request).await;
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    /// Sends a request whose answer is a stream.
+    pub(super) async fn stream(&self, request: &Request) -> Events {
+        let answer = self.send(request).await;
+        assert_eq!(answer.status(), 200);
+        Events { body: answer.into_body(), text: String::new() }
+    }
+
+    /// Opens a session by a handshake.
+    pub(super) async fn session(&self) -> Session {
+        let revision = Revision::V2025_11_25;
+        let answer = self.send(&Request::post(initialize(revision))).await;
+        let id = answer.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        let session = Session { id, revision };
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(self.ask(&session.post(initialized)).await.0, 202);
+        session
+    }
+}
+
+/// The events of an answer.
+pub(super) struct Events {
+    body: Body,
+    text: String,
+}
+
+impl Events {
+    /// The next event with a message. `None` at the end of the stream.
+    pub(super) async fn message(&mut self) -> Option<Event> {
+        loop {
+            while let Some((event, rest)) = self.text.split_once("\n\n") {
+                let event = Event::parse(event);
+                self.text = rest.to_owned();
+                if event.has_message() {
+                    return Some(event);
+                }
+            }
+            let frame = self.body.frame().await?.unwrap();
+            let piece = frame.into_data().unwrap();
+            self.text.push_str(std::str::from_utf8(&piece).unwrap());
+        }
+    }
+
+    /// All messages up to the end of the stream.
+    pub(super) async fn messages(&mut self) -> Vec<Event> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.message().await {
+            messages.push(message);
+        }
+        messages
+    }
+}
