@@ -66,6 +66,14 @@ require_tmux() {
     exit 1
 }
 
+# The database of `bowline-store-redis`. Its tests start it themselves.
+require_redis() {
+    command -v redis-server >/dev/null && command -v redis-cli >/dev/null && return
+    install_packages redis-server redis-tools && return
+    echo "install.sh: redis 7 is needed (Debian: apt-get install redis-server)" >&2
+    exit 1
+}
+
 # Makes the certificates of servers that tests reach over TLS.
 require_openssl() {
     command -v openssl >/dev/null && return
@@ -103,6 +111,7 @@ require_python
 require_nginx
 require_chromium
 require_tmux
+require_redis
 require_openssl
 require_valgrind
 installed || install_peers

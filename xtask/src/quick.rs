@@ -20,6 +20,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/transport/", &["bowline-transport", "bowline-client"]),
     ("crates/store/", &["bowline-store", "bowline-http", "bowline-store-sqlite"]),
     ("crates/store-sqlite/", &["bowline-store-sqlite"]),
+    ("crates/store-redis/", &["bowline-store-redis"]),
     ("crates/auth/", &["bowline-auth", "bowline-testing"]),
     ("crates/skills/", &["bowline-skills", "bowline-server", "bowline-client"]),
     ("crates/http/", &["bowline-http"]),

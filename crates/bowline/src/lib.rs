@@ -297,6 +297,7 @@
 //! | `auth-server` | no | servers that verify access tokens (OAuth): the module `auth`; includes `http` |
 //! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
 //! | `sqlite` | no | `store::SqliteBackend`: sessions over HTTP that survive a restart, in a file; includes `http` |
+//! | `redis` | no | `store::Redis`: sessions over HTTP that many servers share, in Redis or Valkey; includes `http` |
 //! | `skills` | no | Agent Skills: `Server::skills`, `Client::skills` and their kin, the module `skills` |
 //! | `otel` | no | traces and metrics with OpenTelemetry: the module `otel`, with layers for servers and clients |
 //! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |

@@ -204,15 +204,21 @@ pub struct Position(pub u64);
 
 /// An item for [`Backend::append`].
 ///
+/// The key of the mark and that of the topic have the same second part as the log, such as the id of
+/// a session. A database that spreads keys over several servers keeps them together by it, and may
+/// refuse others.
+///
 /// ```
 /// # use std::time::Duration;
 /// use bowline_store::Key;
 /// use bowline_store::backend::{Mark, MarkStep, NewItem, Position};
 ///
-/// let mark = Mark { key: Key::new(["stream", "7"]), owner: "me".into(), step: MarkStep::Begin };
+/// // For a log `events/abc/7`.
+/// let key = Key::new(["writer", "abc", "7"]);
+/// let mark = Mark { key, owner: "me".into(), step: MarkStep::Begin };
 /// let item = NewItem::new("event", Duration::from_secs(60))
 ///     .above(Position(3))
-///     .tell(Key::new(["news", "7"]), "")
+///     .tell(Key::new(["news", "abc", "7"]), "")
 ///     .mark(mark);
 /// assert_eq!(item.above, Position(3));
 /// ```

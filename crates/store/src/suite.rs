@@ -228,7 +228,7 @@ async fn marks_fence_writers(store: &impl Backend) {
 }
 
 async fn marks_are_values(store: &impl Backend) {
-    let (log, key) = (Key::new(["log", "valued"]), mark("", MarkStep::Begin).key);
+    let (log, key) = (Key::new(["log", "marked"]), mark("", MarkStep::Begin).key);
     let item = |step| NewItem::new("item", LONG).mark(mark("me", step));
     append(store, &log, item(MarkStep::Begin)).await;
     let begun = store.get(&key).await.unwrap().expect("the mark is a value");
@@ -334,7 +334,7 @@ fn at(position: u64) -> Appended {
 }
 
 fn mark(owner: &'static str, step: MarkStep) -> Mark {
-    Mark { key: Key::new(["mark"]), owner: owner.into(), step }
+    Mark { key: Key::new(["mark", "marked"]), owner: owner.into(), step }
 }
 
 async fn read(store: &impl Backend, log: &Key, after: u64) -> LogSlice {

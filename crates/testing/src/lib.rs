@@ -9,6 +9,7 @@
 //! * [`schema`] checks messages against the official JSON Schemas (feature `schemas`).
 //! * [`oauth`] is an authorization server that can make mistakes (feature `oauth`).
 //! * [`backend`] tests a store backend of your own.
+//! * [`proxy`] breaks connections between a program and a database.
 //! * [`pair`] joins a sans-IO client and a sans-IO server in memory, to set up races by hand.
 //! * `outgoing_queue` holds the messages of running calls, for [`pair`] and [`transcript`].
 //! * [`clock`] controls virtual time.
@@ -20,6 +21,7 @@ pub mod harness;
 pub mod oauth;
 mod outgoing_queue;
 pub mod pair;
+pub mod proxy;
 #[cfg(feature = "schemas")]
 pub mod schema;
 mod server_under_test;

@@ -1,0 +1,27 @@
+//! A [`Backend`](bowline_store::Backend) in Redis (7 or later) or Valkey: many servers on many
+//! machines share sessions and events.
+//!
+//! One server or a Redis Cluster, with or without TLS. [`Redis::connect`] finds out which.
+//!
+//! * `backend`: [`Redis`], the handle that a server gets.
+//! * `options`: [`RedisOptions`], where the database is and what is expected of it.
+//! * `scripts`: the Lua scripts, for operations that compare before they write.
+//! * `listeners`: the listeners of topics, and the task that subscribes again after an outage.
+//! * `link`: a connection that is made again when it is lost, within a time.
+//! * `server`: how a connection is made, and what is required of the database.
+//! * `breaker`: pauses between attempts to reach a database that does not answer.
+//! * `keys`: the names of values, logs and topics in the database.
+//! * `failure`: errors that say what failed, where and what to do.
+
+mod backend;
+mod breaker;
+mod failure;
+mod keys;
+mod link;
+mod listeners;
+mod options;
+mod scripts;
+mod server;
+
+pub use self::backend::Redis;
+pub use self::options::{Durability, RedisLimits, RedisOptions};

@@ -1,0 +1,334 @@
+//! The listeners of topics, and the task that subscribes again after an outage.
+//!
+//! Topics are sharded channels: a message goes to the server that has the topic, not to all of a
+//! cluster. Listeners have a connection of their own, on which messages and confirmations arrive in
+//! order. A listener begins with the confirmation of its own subscription, so it gets no message that was
+//! published before.
+//!
+//! After a lost connection, messages may be missing. Then the task subscribes to all topics again, and
+//! each listener gets an empty message.
+
+use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bowline_store::backend::BoxStream;
+use bytes::Bytes;
+use futures_core::Stream;
+use redis::{PushInfo, PushKind, Value, cmd};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::failure::Failure;
+use crate::link::{AfterLoss, Link, Request};
+use crate::options::Durability;
+use crate::server::{PushHandler, Server};
+
+/// The most messages that wait for one listener. Beyond that the oldest are dropped.
+const WAITING: usize = 64;
+
+/// How often the task asks for a sign of life, since a connection can be dead without a sign.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// How long a subscription may take to be confirmed.
+const CONFIRMED: Duration = Duration::from_millis(900);
+
+/// The most subscriptions that are renewed at the same time.
+const AT_ONCE: usize = 64;
+
+/// The listeners of one handle and its clones.
+pub(crate) struct Listeners {
+    link: Arc<Link>,
+    shared: Arc<Shared>,
+}
+
+/// What the handler of messages uses too.
+struct Shared {
+    state: Mutex<ListenersState>,
+    events: mpsc::UnboundedSender<Event>,
+}
+
+/// What the task has to do.
+enum Event {
+    /// The connection or a subscription was lost.
+    Lost,
+    /// A topic has no listener.
+    Unused(String),
+}
+
+#[derive(Default)]
+struct ListenersState {
+    topics: HashMap<String, Topic>,
+    is_closed: bool,
+}
+
+#[derive(Default)]
+struct Topic {
+    active: Vec<Arc<Inbox>>,
+    /// In the order of their subscriptions, of which each confirmation ends one.
+    pending: VecDeque<Pending>,
+}
+
+struct Pending {
+    inbox: Arc<Inbox>,
+    confirmed: oneshot::Sender<()>,
+}
+
+/// The messages that wait for one listener, and its waker.
+#[derive(Default)]
+struct Inbox(Mutex<InboxState>);
+
+#[derive(Default)]
+struct InboxState {
+    waiting: VecDeque<Bytes>,
+    waker: Option<Waker>,
+    is_closed: bool,
+}
+
+impl Listeners {
+    pub(crate) fn new(server: Arc<Server>) -> Self {
+        let (events, queue) = mpsc::unbounded_channel();
+        let shared = Arc::new(Shared { state: Mutex::default(), events });
+        let weak = Arc::downgrade(&shared);
+        let handler: PushHandler = Arc::new(move |info| {
+            if let Some(shared) = weak.upgrade() {
+                shared.receive(info);
+            }
+        });
+        let link = Arc::new(Link::new(server, handler));
+        tokio::spawn(watch(Arc::downgrade(&shared), Arc::downgrade(&link), queue));
+        Self { link, shared }
+    }
+
+    /// Registers a listener. When this returns, the database knows of it.
+    pub(crate) async fn listen(&self, topic: String) -> Result<BoxStream<'static, Bytes>, Failure> {
+        let (inbox, (confirmed, confirmation)) = (Arc::new(Inbox::default()), oneshot::channel());
+        let pending = Pending { inbox: inbox.clone(), confirmed };
+        self.shared.lock().topics.entry(topic.clone()).or_default().pending.push_back(pending);
+        // Removes the listener if this fails or is dropped.
+        let stream = TopicStream { inbox, topic, shared: Arc::downgrade(&self.shared) };
+        subscribe(&self.link, &stream.topic).await?;
+        let late = || Failure::Late(CONFIRMED);
+        let confirmed = tokio::time::timeout(CONFIRMED, confirmation).await;
+        confirmed.map_err(|_| late())?.map_err(|_| late())?;
+        Ok(Box::pin(stream))
+    }
+}
+
+impl Drop for Listeners {
+    /// Ends all streams, and the task.
+    fn drop(&mut self) {
+        let topics = {
+            let mut state = self.shared.lock();
+            state.is_closed = true;
+            std::mem::take(&mut state.topics)
+        };
+        for inbox in topics.into_values().flat_map(|topic| topic.active) {
+            inbox.close();
+        }
+    }
+}
+
+async fn subscribe(link: &Arc<Link>, topic: &str) -> Result<(), Failure> {
+    let request = Request::Command(cmd("SSUBSCRIBE").arg(topic).to_owned());
+    link.send(request, AfterLoss::Fail, Durability::Memory).await.map(drop)
+}
+
+/// The task. It ends with the last handle.
+async fn watch(shared: Weak<Shared>, link: Weak<Link>, mut events: mpsc::UnboundedReceiver<Event>) {
+    loop {
+        let event = tokio::time::timeout(PROBE, events.recv()).await;
+        let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
+        match event {
+            Ok(None) => return,
+            Ok(Some(Event::Lost)) => restore(&shared, &link).await,
+            Ok(Some(Event::Unused(topic))) => unsubscribe(&shared, &link, &topic).await,
+            Err(_) if shared.has_topics() => {
+                let ping = Request::Command(cmd("PING"));
+                let pong = link.send(ping, AfterLoss::Fail, Durability::Memory).await;
+                if pong.is_err() {
+                    link.disconnect();
+                    restore(&shared, &link).await;
+                }
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Subscribes to all topics again, until that has succeeded or there is none.
+async fn restore(shared: &Arc<Shared>, link: &Arc<Link>) {
+    loop {
+        let topics = shared.topics_in_use();
+        if topics.is_empty() || subscribe_to_all(shared, link, topics).await {
+            return;
+        }
+        // Between pauses, the link itself takes its time.
+        tokio::time::sleep(link.pause().unwrap_or(Duration::from_millis(10))).await;
+    }
+}
+
+async fn subscribe_to_all(shared: &Arc<Shared>, link: &Arc<Link>, topics: Vec<String>) -> bool {
+    let (mut topics, mut tasks) = (topics.into_iter(), JoinSet::new());
+    loop {
+        while tasks.len() < AT_ONCE
+            && let Some(topic) = topics.next()
+        {
+            let (shared, link) = (shared.clone(), link.clone());
+            tasks.spawn(async move {
+                let is_subscribed = subscribe(&link, &topic).await.is_ok();
+                if is_subscribed {
+                    shared.deliver(&topic, &Bytes::new());
+                }
+                is_subscribed
+            });
+        }
+        match tasks.join_next().await {
+            None => return true,
+            Some(Ok(true)) => {}
+            // Dropping the other tasks ends them.
+            Some(_) => return false,
+        }
+    }
+}
+
+/// If it fails, the connection is lost, and the subscription with it.
+async fn unsubscribe(shared: &Shared, link: &Arc<Link>, topic: &str) {
+    if !shared.lock().topics.contains_key(topic) {
+        let request = Request::Command(cmd("SUNSUBSCRIBE").arg(topic).to_owned());
+        let _ = link.send(request, AfterLoss::Fail, Durability::Memory).await;
+    }
+}
+
+impl Shared {
+    fn has_topics(&self) -> bool {
+        !self.lock().topics.is_empty()
+    }
+
+    fn topics_in_use(&self) -> Vec<String> {
+        let state = self.lock();
+        let in_use = state.topics.iter().filter(|(_, topic)| !topic.active.is_empty());
+        in_use.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// What the database sends: `[topic, message]`, or `[topic, count]` for subscriptions.
+    fn receive(&self, info: PushInfo) {
+        let mut data = info.data.into_iter();
+        let topic = match data.next() {
+            Some(Value::BulkString(topic)) => String::from_utf8(topic).ok(),
+            Some(Value::SimpleString(topic)) => Some(topic),
+            _ => None,
+        };
+        match (info.kind, topic, data.next()) {
+            (PushKind::Disconnection, ..) => self.tell(Event::Lost),
+            (PushKind::SMessage, Some(topic), Some(Value::BulkString(value))) => {
+                self.deliver(&topic, &value.into());
+            }
+            (PushKind::SSubscribe, Some(topic), _) => self.confirm(&topic),
+            // Its slot has moved to another server, or a new listener subscribed too early.
+            (PushKind::SUnsubscribe, Some(topic), _) if self.is_in_use(&topic) => {
+                self.tell(Event::Lost);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_in_use(&self, topic: &str) -> bool {
+        self.lock().topics.get(topic).is_some_and(|topic| !topic.active.is_empty())
+    }
+
+    fn confirm(&self, topic: &str) {
+        let mut state = self.lock();
+        let Some(topic) = state.topics.get_mut(topic) else { return };
+        let Some(pending) = topic.pending.pop_front() else { return };
+        topic.active.push(pending.inbox);
+        // The caller may have gone; then its stream removes the listener.
+        let _ = pending.confirmed.send(());
+    }
+
+    fn deliver(&self, topic: &str, value: &Bytes) {
+        let inboxes = match self.lock().topics.get(topic) {
+            Some(topic) => topic.active.clone(),
+            None => return,
+        };
+        inboxes.iter().for_each(|inbox| inbox.push(value.clone()));
+    }
+
+    fn tell(&self, event: Event) {
+        // Fails when the task has ended.
+        let _ = self.events.send(event);
+    }
+
+    /// No code under the lock can panic halfway, so the state is valid even if the lock is poisoned.
+    fn lock(&self) -> MutexGuard<'_, ListenersState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inbox {
+    /// Never waits.
+    fn push(&self, value: Bytes) {
+        let waker = {
+            let mut state = self.lock();
+            if state.waiting.len() >= WAITING {
+                state.waiting.pop_front();
+            }
+            state.waiting.push_back(value);
+            state.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn close(&self) {
+        let waker = {
+            let mut state = self.lock();
+            state.is_closed = true;
+            state.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, InboxState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The stream of one listener. Dropping it removes the listener from its topic.
+struct TopicStream {
+    inbox: Arc<Inbox>,
+    topic: String,
+    shared: Weak<Shared>,
+}
+
+impl Stream for TopicStream {
+    type Item = Bytes;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut state = self.inbox.lock();
+        if let Some(value) = state.waiting.pop_front() {
+            return Poll::Ready(Some(value));
+        }
+        if state.is_closed {
+            return Poll::Ready(None);
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for TopicStream {
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.upgrade() else { return };
+        let mut state = shared.lock();
+        let Some(topic) = state.topics.get_mut(&self.topic) else { return };
+        topic.active.retain(|inbox| !Arc::ptr_eq(inbox, &self.inbox));
+        topic.pending.retain(|pending| !Arc::ptr_eq(&pending.inbox, &self.inbox));
+        if topic.active.is_empty() && topic.pending.is_empty() {
+            state.topics.remove(&self.topic);
+            drop(state);
+            shared.tell(Event::Unused(self.topic.clone()));
+        }
+    }
+}

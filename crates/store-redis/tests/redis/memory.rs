@@ -1,0 +1,41 @@
+//! What sessions cost in the memory of the database. The design counts with these figures.
+
+use std::time::Duration;
+
+use bowline_store::backend::{Backend as _, Expect, Key, NewItem};
+use bowline_store_redis::Redis;
+
+use crate::redis_server::RedisServer;
+
+const LONG: Duration = Duration::from_secs(3600);
+
+/// As long as a session id.
+const SESSION: &str = "Zm9vYmFyYmF6cXV4MTIzNA";
+
+fn usage(server: &RedisServer, name: &str) -> f64 {
+    let usage = server.ask(&["MEMORY", "USAGE", name, "SAMPLES", "0"]);
+    usage.trim_start_matches(':').parse().expect("the key is there")
+}
+
+fn is_about(measured: f64, planned: f64) {
+    let share = measured / planned;
+    assert!((0.8..=1.2).contains(&share), "planned {planned} bytes, measured {measured}");
+}
+
+#[tokio::test]
+async fn sessions_and_logs_take_as_much_memory_as_planned() {
+    let server = RedisServer::start();
+    let store = Redis::connect(&server.url()).await.unwrap();
+    // The record of a client that can answer every kind of question.
+    let record = vec![b'x'; 560];
+    let key = Key::new(["session", SESSION]);
+    store.put(&key, record.into(), LONG, Expect::Absent).await.unwrap();
+    is_about(usage(&server, &format!("bowline:v:session/{{{SESSION}}}")), 728.0);
+    for (stream, events, planned) in [("7", 5, 2216.0), ("8", 1, 712.0)] {
+        let log = Key::new(["events", SESSION, stream]);
+        for _ in 0..events {
+            store.append(&log, NewItem::new(vec![b'x'; 300], LONG)).await.unwrap();
+        }
+        is_about(usage(&server, &format!("bowline:l:events/{{{SESSION}}}/{stream}")), planned);
+    }
+}
