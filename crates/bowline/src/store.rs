@@ -9,9 +9,9 @@
 
 #[doc(inline)]
 pub use bowline_store::{Backend, MemoryBackend, backend, memory};
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use bowline_store_redis::{Redis, RedisDurability, RedisLimits, RedisOptions};
 #[cfg(feature = "sqlite")]
 #[doc(inline)]
 pub use bowline_store_sqlite::{SqliteBackend, SqliteLimits};
-#[cfg(feature = "redis")]
-#[doc(inline)]
-pub use bowline_store_redis::{Durability, Redis, RedisLimits, RedisOptions};

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::keys::{Kind, Names, are_together};
 use crate::link::{AfterLoss, Link, Reply, Request};
 use crate::listeners::Listeners;
-use crate::options::{Durability, RedisLimits, RedisOptions};
-use crate::scripts::{APPEND, FENCED, HEAD, PUT, READ, RENEW, UNKNOWN};
+use crate::options::{RedisDurability, RedisLimits, RedisOptions};
+use crate::scripts::{APPEND, FENCED, FIND, HEAD, NOT_FOUND, PUT, READ, RENEW};
 use crate::server::Server;
 
 /// Expiries are cut to this: a hundred years in milliseconds.
@@ -118,7 +118,7 @@ impl Redis {
     }
 
     async fn read_request(&self, operation: &str, request: Request) -> Result<Value> {
-        let sent = self.inner.link.send(request, AfterLoss::Repeat, Durability::Memory).await;
+        let sent = self.inner.link.send(request, AfterLoss::Repeat, RedisDurability::Memory).await;
         Ok(sent.map_err(|failure| self.error(operation, failure))?.value)
     }
 
@@ -194,13 +194,7 @@ impl Redis {
     }
 
     /// The arguments of [`APPEND`].
-    fn append_request(
-        &self,
-        log: &Key,
-        item: &NewItem,
-        heads: &[Vec<u8>; 2],
-        is_second: bool,
-    ) -> Request {
+    fn append_request(&self, log: &Key, item: &NewItem, heads: &[Vec<u8>; 2]) -> Request {
         let limits = &self.inner.limits;
         let mut arguments = Cmd::new();
         arguments.arg(1 + usize::from(item.mark.is_some())).arg(self.name(Kind::Log, log));
@@ -209,7 +203,6 @@ impl Redis {
         }
         arguments.arg(&heads[0]).arg(&*item.value).arg(milliseconds(item.expiry));
         arguments.arg(item.above.0).arg(limits.log_bytes).arg(limits.log_items);
-        arguments.arg(u8::from(is_second));
         match &item.tell {
             Some((topic, value)) => arguments.arg(self.name(Kind::Topic, topic)).arg(&**value),
             None => arguments.arg("").arg(""),
@@ -237,11 +230,13 @@ impl Redis {
             return Err(Error::new("cannot append in Redis: the position is too large"));
         }
         let heads = [random()?, random()?];
-        let again = AfterLoss::Send(self.append_request(log, item, &heads, true));
-        let request = self.append_request(log, item, &heads, false);
-        match self.write_request("append", request, again).await?.value {
+        let mut arguments = Cmd::new();
+        arguments.arg(1).arg(self.name(Kind::Log, log)).arg(&heads[0]);
+        let look = AfterLoss::Send(Request::Script(&FIND, arguments));
+        let request = self.append_request(log, item, &heads);
+        match self.write_request("append", request, look).await?.value {
             Value::Int(FENCED) => Ok(Appended::Fenced),
-            Value::Int(UNKNOWN) => Err(self.lost("append")),
+            Value::Int(NOT_FOUND) => Err(self.lost("append")),
             Value::Int(position) => Ok(Appended::At(Position(position.unsigned_abs()))),
             other => Err(self.unexpected("append", &other)),
         }
@@ -314,6 +309,17 @@ impl Redis {
         };
         let items = (first..).zip(parts).map(item).collect::<Result<_>>()?;
         Ok(LogSlice { oldest, next, items })
+    }
+}
+
+impl RedisOptions {
+    /// Connects, and checks that the database is fit to be a store.
+    ///
+    /// # Errors
+    ///
+    /// As [`Redis::connect`].
+    pub async fn connect(self) -> Result<Redis> {
+        Redis::open(self).await
     }
 }
 
@@ -421,7 +427,8 @@ impl Backend for Redis {
                 cmd("SPUBLISH").arg(self.name(Kind::Topic, topic)).arg(&*value).to_owned();
             let request = Request::Command(command);
             // Listeners are those of now, so nothing has to wait for replicas or a disk.
-            let sent = self.inner.link.send(request, AfterLoss::Fail, Durability::Memory).await;
+            let sent =
+                self.inner.link.send(request, AfterLoss::Fail, RedisDurability::Memory).await;
             sent.map(drop).map_err(|failure| self.error("publish", failure))
         })
     }

@@ -86,7 +86,12 @@ impl Failure {
 
     /// Whether the connection is of no use any more.
     pub(crate) fn ends_connection(&self) -> bool {
-        let Self::Redis(error) = self else { return false };
+        let error = match self {
+            Self::Redis(error) => error,
+            // It may be dead without a sign. And replies come in order: the next would wait as well.
+            Self::Late(_) => return true,
+            Self::Pause(_) | Self::Unfit(_) => return false,
+        };
         let is_replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
         is_replica || error.is_unrecoverable_error()
     }

@@ -24,4 +24,4 @@ mod scripts;
 mod server;
 
 pub use self::backend::Redis;
-pub use self::options::{Durability, RedisLimits, RedisOptions};
+pub use self::options::{RedisDurability, RedisLimits, RedisOptions};

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::breaker::Breaker;
 use crate::failure::{Failure, Verdict};
-use crate::options::Durability;
+use crate::options::RedisDurability;
 use crate::scripts::StoredScript;
 use crate::server::{Connection, PushHandler, Server};
 
@@ -44,7 +44,7 @@ pub(crate) enum AfterLoss {
 
 /// How a request is sent.
 struct Way {
-    wait: Durability,
+    wait: RedisDurability,
     /// Whether the database needs the text of the script.
     is_whole: bool,
     /// The server that already has the key, while a cluster moves its slot.
@@ -100,7 +100,7 @@ impl Link {
         self: &Arc<Self>,
         request: Request,
         after_loss: AfterLoss,
-        wait: Durability,
+        wait: RedisDurability,
     ) -> Result<Reply, Failure> {
         let work = self.send_until_reply(request, after_loss, wait);
         tokio::time::timeout(ENDS, work).await.map_err(|_| Failure::Late(ENDS))?
@@ -110,7 +110,7 @@ impl Link {
         self: &Arc<Self>,
         mut request: Request,
         mut after_loss: AfterLoss,
-        wait: Durability,
+        wait: RedisDurability,
     ) -> Result<Reply, Failure> {
         let mut is_second = false;
         let mut way = Way { wait, is_whole: false, asking: None };
@@ -208,11 +208,11 @@ impl Link {
     /// Counts a failure, and gives up a connection that is of no use.
     fn failed(&self, failure: &Failure, live: Option<&Live>) {
         let mut state = self.lock();
-        let is_pause = failure.is_outage()
-            && state.breaker.failed(Instant::now(), &failure.reason(), jitter());
+        if failure.is_outage() {
+            state.breaker.failed(Instant::now(), &failure.reason(), jitter());
+        }
         let is_same = |now: &Live| live.is_some_and(|it| Arc::ptr_eq(&it.is_open, &now.is_open));
-        // A connection on which nothing arrives may be dead without a sign.
-        if (is_pause || failure.ends_connection()) && state.live.as_ref().is_some_and(is_same) {
+        if failure.ends_connection() && state.live.as_ref().is_some_and(is_same) {
             state.live = None;
         }
     }
@@ -228,12 +228,14 @@ impl Connection {
         let command = request.command(way.is_whole);
         let time = (REPLY - REPLY / 4).as_millis() as u64;
         let (wait, wanted) = match way.wait {
-            Durability::Memory if way.asking.is_none() => return Ok(self.ask(&command).await?),
-            Durability::Memory => (None, 0),
-            Durability::Replicated(count) => {
+            RedisDurability::Memory if way.asking.is_none() => {
+                return Ok(self.ask(&command).await?);
+            }
+            RedisDurability::Memory => (None, 0),
+            RedisDurability::Replicated(count) => {
                 (Some(cmd("WAIT").arg(count).arg(time).to_owned()), count)
             }
-            Durability::Fsync => (Some(cmd("WAITAOF").arg(1).arg(0).arg(time).to_owned()), 1),
+            RedisDurability::Fsync => (Some(cmd("WAITAOF").arg(1).arg(0).arg(time).to_owned()), 1),
         };
         let mut commands = Pipeline::new();
         commands.add_command(command);

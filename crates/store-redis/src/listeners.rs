@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 
 use crate::failure::Failure;
 use crate::link::{AfterLoss, Link, Request};
-use crate::options::Durability;
+use crate::options::RedisDurability;
 use crate::server::{PushHandler, Server};
 
 /// The most messages that wait for one listener. Beyond that the oldest are dropped.
@@ -133,7 +133,7 @@ impl Drop for Listeners {
 
 async fn subscribe(link: &Arc<Link>, topic: &str) -> Result<(), Failure> {
     let request = Request::Command(cmd("SSUBSCRIBE").arg(topic).to_owned());
-    link.send(request, AfterLoss::Fail, Durability::Memory).await.map(drop)
+    link.send(request, AfterLoss::Fail, RedisDurability::Memory).await.map(drop)
 }
 
 /// The task. It ends with the last handle.
@@ -147,7 +147,7 @@ async fn watch(shared: Weak<Shared>, link: Weak<Link>, mut events: mpsc::Unbound
             Ok(Some(Event::Unused(topic))) => unsubscribe(&shared, &link, &topic).await,
             Err(_) if shared.has_topics() => {
                 let ping = Request::Command(cmd("PING"));
-                let pong = link.send(ping, AfterLoss::Fail, Durability::Memory).await;
+                let pong = link.send(ping, AfterLoss::Fail, RedisDurability::Memory).await;
                 if pong.is_err() {
                     link.disconnect();
                     restore(&shared, &link).await;
@@ -198,7 +198,7 @@ async fn subscribe_to_all(shared: &Arc<Shared>, link: &Arc<Link>, topics: Vec<St
 async fn unsubscribe(shared: &Shared, link: &Arc<Link>, topic: &str) {
     if !shared.lock().topics.contains_key(topic) {
         let request = Request::Command(cmd("SUNSUBSCRIBE").arg(topic).to_owned());
-        let _ = link.send(request, AfterLoss::Fail, Durability::Memory).await;
+        let _ = link.send(request, AfterLoss::Fail, RedisDurability::Memory).await;
     }
 }
 

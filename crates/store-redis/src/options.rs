@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use bowline_store::backend::{Error, Result};
 
-use crate::backend::Redis;
-
 /// The variable with the URL.
 const URL: &str = "BOWLINE_STORE_URL";
 
@@ -16,7 +14,7 @@ const PASSWORD_FILE: &str = "BOWLINE_STORE_PASSWORD_FILE";
 /// What a write waits for before it succeeds. A failover can lose what only the primary has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Durability {
+pub enum RedisDurability {
     /// The memory of the primary. A failover or a crash of the database may lose the last second.
     /// Enough for sessions: clients whose session is lost begin a new one.
     #[default]
@@ -29,7 +27,7 @@ pub enum Durability {
     Fsync,
 }
 
-/// The limits of a [`Redis`] store.
+/// The limits of a [`Redis`](crate::Redis) store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedisLimits {
@@ -47,16 +45,16 @@ impl Default for RedisLimits {
     }
 }
 
-/// How to connect to Redis. Made by [`Redis::options`] or [`from_env`](Self::from_env).
+/// How to connect to Redis. Made by [`Redis::options`](crate::Redis::options) or [`from_env`](Self::from_env).
 ///
 /// ```no_run
-/// use bowline_store_redis::{Durability, Redis};
+/// use bowline_store_redis::{RedisDurability, Redis};
 ///
 /// # async fn example() -> Result<(), bowline_store::Error> {
 /// let store = Redis::options("rediss://mcp@redis.example.com")
 ///     .password_file("/run/secrets/redis")
 ///     .ca_file("/etc/ssl/our-ca.pem")
-///     .durability(Durability::Replicated(1))
+///     .durability(RedisDurability::Replicated(1))
 ///     .connect()
 ///     .await?;
 /// # Ok(())
@@ -68,7 +66,7 @@ pub struct RedisOptions {
     pub(crate) password_file: Option<PathBuf>,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) prefix: String,
-    pub(crate) durability: Durability,
+    pub(crate) durability: RedisDurability,
     pub(crate) limits: RedisLimits,
 }
 
@@ -79,7 +77,7 @@ impl RedisOptions {
             password_file: None,
             ca_file: None,
             prefix: "bowline".to_owned(),
-            durability: Durability::default(),
+            durability: RedisDurability::default(),
             limits: RedisLimits::default(),
         }
     }
@@ -131,7 +129,7 @@ impl RedisOptions {
 
     /// Sets what a write waits for before it succeeds.
     #[must_use]
-    pub fn durability(mut self, durability: Durability) -> Self {
+    pub fn durability(mut self, durability: RedisDurability) -> Self {
         self.durability = durability;
         self
     }
@@ -141,15 +139,6 @@ impl RedisOptions {
     pub fn limits(mut self, limits: RedisLimits) -> Self {
         self.limits = limits;
         self
-    }
-
-    /// Connects, and checks that the database is fit to be a store.
-    ///
-    /// # Errors
-    ///
-    /// As [`Redis::connect`].
-    pub async fn connect(self) -> Result<Redis> {
-        Redis::open(self).await
     }
 
     /// The URL of each host that the URL names, separated by commas. Only the first part of a URL can

@@ -77,12 +77,12 @@ return 1"
 /// [`APPEND`] returns this if the mark is gone or names another owner.
 pub(crate) const FENCED: i64 = -1;
 
-/// [`APPEND`] returns this if it is a repetition and cannot know whether it took place before.
-pub(crate) const UNKNOWN: i64 = -2;
+/// [`FIND`] returns this if there is no such item.
+pub(crate) const NOT_FOUND: i64 = -2;
 
 /// `KEYS`: the log, and the mark if there is one. `ARGV`: token, content, expiry, the position to exceed,
-/// the most bytes and items of a log, `1` for a repetition, topic (empty for none), message, the step
-/// of the mark, its owner, its version. Returns the position.
+/// the most bytes and items of a log, topic (empty for none), message, the step of the mark, its owner,
+/// its version. Returns the position.
 pub(crate) static APPEND: StoredScript = script!(
     "#!lua
 local log, expiry = KEYS[1], tonumber(ARGV[3])
@@ -92,21 +92,10 @@ if head then
     oldest, next, bytes = string.match(head, '(%d+) (%d+) (%d+)')
     oldest, next, bytes = tonumber(oldest), tonumber(next), tonumber(bytes)
 end
-if ARGV[7] == '1' then
-    for at = next - 1, oldest, -1 do
-        if string.sub(redis.call('HGET', log, at) or '', 1, 8) == ARGV[1] then
-            return at
-        end
-    end
-    -- It may have been dropped or deleted since.
-    if not head or oldest > 1 then
-        return -2
-    end
-end
-local step = ARGV[10]
+local step = ARGV[9]
 if step == 'continue' or step == 'end' then
     local mark = redis.call('GET', KEYS[2])
-    if not mark or string.sub(mark, 9) ~= ARGV[11] then
+    if not mark or string.sub(mark, 9) ~= ARGV[10] then
         return -1
     end
 end
@@ -134,14 +123,30 @@ end
 if step == 'end' or (step ~= '' and expiry <= 0) then
     redis.call('DEL', KEYS[2])
 elseif step == 'begin' then
-    redis.call('SET', KEYS[2], ARGV[12] .. ARGV[11], 'PX', expiry)
+    redis.call('SET', KEYS[2], ARGV[11] .. ARGV[10], 'PX', expiry)
 elseif step == 'continue' then
     redis.call('PEXPIRE', KEYS[2], expiry)
 end
-if ARGV[8] ~= '' then
-    redis.call('SPUBLISH', ARGV[8], ARGV[9])
+if ARGV[7] ~= '' then
+    redis.call('SPUBLISH', ARGV[7], ARGV[8])
 end
 return position"
+);
+
+/// `KEYS`: the log. `ARGV`: a token. Returns the position of the item that has it.
+pub(crate) static FIND: StoredScript = script!(
+    "#!lua flags=no-writes
+local head = redis.call('HGET', KEYS[1], 'h')
+if not head then
+    return -2
+end
+local oldest, next = string.match(head, '(%d+) (%d+)')
+for at = tonumber(next) - 1, tonumber(oldest), -1 do
+    if string.sub(redis.call('HGET', KEYS[1], at) or '', 1, 8) == ARGV[1] then
+        return at
+    end
+end
+return -2"
 );
 
 /// `KEYS`: the log. `ARGV`: the position before the first item, and the most items. Returns the oldest

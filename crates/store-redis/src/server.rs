@@ -18,7 +18,7 @@ use redis::{
 };
 
 use crate::failure::Failure;
-use crate::options::{Durability, RedisOptions};
+use crate::options::{RedisDurability, RedisOptions};
 
 /// How long making a connection may take, with all that is checked.
 pub(crate) const CONNECT: Duration = Duration::from_millis(750);
@@ -70,11 +70,11 @@ impl Server {
     }
 
     /// What a write has to wait for by a command of its own.
-    pub(crate) fn durability(&self) -> Durability {
+    pub(crate) fn durability(&self) -> RedisDurability {
         match self.options.durability {
             // The database waits before it replies, as was checked.
-            Durability::Fsync if !self.can_wait_for_disk.load(Ordering::Relaxed) => {
-                Durability::Memory
+            RedisDurability::Fsync if !self.can_wait_for_disk.load(Ordering::Relaxed) => {
+                RedisDurability::Memory
             }
             durability => durability,
         }
@@ -202,7 +202,7 @@ impl Server {
             }
         }
         match self.options.durability {
-            Durability::Fsync => self.check_disk(connection, oldest >= (7, 2)).await,
+            RedisDurability::Fsync => self.check_disk(connection, oldest >= (7, 2)).await,
             _ => Ok(()),
         }
     }
@@ -213,7 +213,7 @@ impl Server {
         for (place, info) in connection.ask_all::<String>(cmd("INFO").arg("persistence")).await? {
             if field(&info, "aof_enabled") != Some("1") {
                 return Err(Failure::Unfit(format!(
-                    "{place} keeps nothing on its disk, as `Durability::Fsync` demands; \
+                    "{place} keeps nothing on its disk, as `RedisDurability::Fsync` demands; \
                      set `appendonly yes`"
                 )));
             }
@@ -227,7 +227,7 @@ impl Server {
             if setting.get("appendfsync").map(String::as_str) != Some("always") {
                 return Err(Failure::Unfit(format!(
                     "{place} is older than Redis 7.2 and cannot say when its disk has a write, as \
-                     `Durability::Fsync` demands; set `appendfsync always`, or use a newer one"
+                     `RedisDurability::Fsync` demands; set `appendfsync always`, or use a newer one"
                 )));
             }
         }

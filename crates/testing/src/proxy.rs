@@ -1,7 +1,7 @@
 //! A TCP proxy that breaks connections in the ways in which networks and databases do.
 //!
 //! ```
-//! use bowline_testing::proxy::{Fault, Proxy};
+//! use bowline_testing::proxy::{ConnectionFault, Proxy};
 //! # use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 //! # use tokio::net::{TcpListener, TcpStream};
 //!
@@ -15,7 +15,7 @@
 //! let mut received = [0; 5];
 //! server.read_exact(&mut received).await?;
 //!
-//! proxy.set(Fault::Reset);
+//! proxy.set(ConnectionFault::Reset);
 //! assert!(client.read(&mut received).await.is_err(), "the connection was reset");
 //! # Ok(())
 //! # }
@@ -34,7 +34,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 /// What a [`Proxy`] does to connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fault {
+pub enum ConnectionFault {
     /// Passes everything on.
     #[default]
     None,
@@ -53,7 +53,7 @@ pub enum Fault {
 /// See the [module](self). Dropping it closes all connections.
 pub struct Proxy {
     address: SocketAddr,
-    fault: watch::Sender<Fault>,
+    fault: watch::Sender<ConnectionFault>,
     dropped: Arc<AtomicU64>,
     task: AbortHandle,
 }
@@ -68,7 +68,7 @@ impl Proxy {
     pub async fn start(server: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let (fault, faults) = watch::channel(Fault::None);
+        let (fault, faults) = watch::channel(ConnectionFault::None);
         let dropped = Arc::new(AtomicU64::new(0));
         let route = Route { server, faults, dropped: dropped.clone() };
         let task = tokio::spawn(serve(listener, route)).abort_handle();
@@ -80,18 +80,18 @@ impl Proxy {
         self.address
     }
 
-    /// Begins a fault, or ends it with [`Fault::None`]. Connections notice at once.
-    pub fn set(&self, fault: Fault) {
+    /// Begins a fault, or ends it with [`ConnectionFault::None`]. Connections notice at once.
+    pub fn set(&self, fault: ConnectionFault) {
         self.fault.send_replace(fault);
     }
 
-    /// How many times [`Fault::DropReplies`] has dropped something.
+    /// How many times [`ConnectionFault::DropReplies`] has dropped something.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
     /// A function that sets the fault, for a caller that does not own the proxy.
-    pub fn setter(&self) -> impl Fn(Fault) + Send + Sync + Clone + 'static {
+    pub fn setter(&self) -> impl Fn(ConnectionFault) + Send + Sync + Clone + 'static {
         let fault = self.fault.clone();
         move |new| {
             fault.send_replace(new);
@@ -109,7 +109,7 @@ impl Drop for Proxy {
 #[derive(Clone)]
 struct Route {
     server: SocketAddr,
-    faults: watch::Receiver<Fault>,
+    faults: watch::Receiver<ConnectionFault>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -122,13 +122,13 @@ async fn serve(listener: TcpListener, route: Route) {
     loop {
         let fault = *faults.borrow_and_update();
         listener = match (fault, listener) {
-            (Fault::Refuse, _) => None,
+            (ConnectionFault::Refuse, _) => None,
             (_, Some(listener)) => Some(listener),
             (_, None) => Some(TcpListener::bind(address).await.expect("the port is still free")),
         };
         let accepted = async {
             match &listener {
-                Some(listener) if fault != Fault::Hang => listener.accept().await,
+                Some(listener) if fault != ConnectionFault::Hang => listener.accept().await,
                 _ => std::future::pending().await,
             }
         };
@@ -145,7 +145,7 @@ async fn serve(listener: TcpListener, route: Route) {
 /// Passes bytes on until a side closes or a fault ends the connection.
 async fn pass_on(mut client: TcpStream, route: Route) {
     let Route { server, mut faults, dropped } = route;
-    if *faults.borrow_and_update() == Fault::Reset {
+    if *faults.borrow_and_update() == ConnectionFault::Reset {
         let _ = client.set_zero_linger();
         return;
     }
@@ -154,11 +154,11 @@ async fn pass_on(mut client: TcpStream, route: Route) {
     let (mut sent, mut received) = ([0; 16 * 1024], [0; 16 * 1024]);
     loop {
         let fault = *faults.borrow_and_update();
-        if matches!(fault, Fault::Reset | Fault::Refuse) {
+        if matches!(fault, ConnectionFault::Reset | ConnectionFault::Refuse) {
             let _ = client.set_zero_linger();
             return;
         }
-        let hangs = fault == Fault::Hang;
+        let hangs = fault == ConnectionFault::Hang;
         let is_done = tokio::select! {
             changed = faults.changed() => changed.is_err(),
             count = client.read(&mut sent), if !hangs => {
@@ -167,7 +167,7 @@ async fn pass_on(mut client: TcpStream, route: Route) {
             }
             count = server.read(&mut received), if !hangs => {
                 delay(fault).await;
-                let is_dropped = fault == Fault::DropReplies && count.as_ref().is_ok_and(|it| *it > 0);
+                let is_dropped = fault == ConnectionFault::DropReplies && count.as_ref().is_ok_and(|it| *it > 0);
                 dropped.fetch_add(u64::from(is_dropped), Ordering::Relaxed);
                 !is_dropped && write(count, &received, &mut client).await.is_err()
             }
@@ -178,8 +178,8 @@ async fn pass_on(mut client: TcpStream, route: Route) {
     }
 }
 
-async fn delay(fault: Fault) {
-    if let Fault::Delay(time) = fault {
+async fn delay(fault: ConnectionFault) {
+    if let ConnectionFault::Delay(time) = fault {
         tokio::time::sleep(time).await;
     }
 }

@@ -14,6 +14,10 @@ const EXCUSED: &[(&str, &str)] = &[
         "crates/http/src/client/redirect.rs",
         "the answer of an authorization server, on this machine only; it checks path and Host",
     ),
+    (
+        "crates/testing/src/proxy.rs",
+        "a proxy in front of databases of tests, on this machine only; it serves no MCP",
+    ),
 ];
 
 /// Finds `TcpListener::bind` in a second file.

@@ -14,7 +14,7 @@ const URL: &str = "BOWLINE_REDIS_WRITER";
 const PREFIX: &str = "BOWLINE_REDIS_WRITER_PREFIX";
 
 async fn open(url: &str, prefix: &str) -> Arc<dyn Backend> {
-    let durability = bowline_store_redis::Durability::Fsync;
+    let durability = bowline_store_redis::RedisDurability::Fsync;
     let store = Redis::options(url).prefix(prefix).durability(durability).connect().await;
     Arc::new(store.unwrap())
 }

@@ -9,7 +9,7 @@ use bowline_store::backend::{
 };
 use bowline_store_redis::Redis;
 use bowline_testing::backend::{self, BackendUnderTest, Outage};
-use bowline_testing::proxy::{Fault, Proxy};
+use bowline_testing::proxy::{ConnectionFault, Proxy};
 use bytes::Bytes;
 
 use crate::redis_server::RedisServer;
@@ -20,11 +20,11 @@ const LONG: Duration = Duration::from_secs(60);
 struct Proxied {
     server: RedisServer,
     proxy: Proxy,
-    fault: Fault,
+    fault: ConnectionFault,
 }
 
 impl Proxied {
-    async fn start(fault: Fault) -> Self {
+    async fn start(fault: ConnectionFault) -> Self {
         let server = RedisServer::start();
         let proxy = Proxy::start(server.address()).await.unwrap();
         Self { server, proxy, fault }
@@ -41,14 +41,14 @@ impl Proxied {
         has_effect: impl Fn(&RedisServer) -> bool,
     ) -> T {
         let dropped = self.proxy.dropped();
-        self.proxy.set(Fault::DropReplies);
+        self.proxy.set(ConnectionFault::DropReplies);
         let end = async {
             let begin = Instant::now();
             while !has_effect(&self.server) || self.proxy.dropped() == dropped {
                 assert!(begin.elapsed() < Duration::from_secs(10), "the server gets the request");
                 tokio::task::yield_now().await;
             }
-            self.proxy.set(Fault::None);
+            self.proxy.set(ConnectionFault::None);
         };
         tokio::join!(operation, end).0
     }
@@ -62,38 +62,39 @@ impl BackendUnderTest for Proxied {
     fn outage(&self, _: &str) -> Option<Outage> {
         self.proxy.set(self.fault);
         let set = self.proxy.setter();
-        Some(Outage::new(move || set(Fault::None)))
+        Some(Outage::new(move || set(ConnectionFault::None)))
     }
 }
 
 #[tokio::test]
 async fn redis_passes_when_connections_are_refused() {
-    backend::faults(&Proxied::start(Fault::Refuse).await).await;
+    backend::faults(&Proxied::start(ConnectionFault::Refuse).await).await;
 }
 
 #[tokio::test]
 async fn redis_passes_when_connections_hang() {
-    backend::faults(&Proxied::start(Fault::Hang).await).await;
+    backend::faults(&Proxied::start(ConnectionFault::Hang).await).await;
 }
 
 #[tokio::test]
 async fn redis_passes_when_connections_are_reset() {
-    backend::faults(&Proxied::start(Fault::Reset).await).await;
+    backend::faults(&Proxied::start(ConnectionFault::Reset).await).await;
 }
 
 #[tokio::test]
 async fn redis_passes_when_replies_are_lost() {
-    backend::faults(&Proxied::start(Fault::DropReplies).await).await;
+    backend::faults(&Proxied::start(ConnectionFault::DropReplies).await).await;
 }
 
 #[tokio::test]
 async fn redis_passes_when_everything_is_late() {
-    backend::faults(&Proxied::start(Fault::Delay(Duration::from_millis(400))).await).await;
+    backend::faults(&Proxied::start(ConnectionFault::Delay(Duration::from_millis(400))).await)
+        .await;
 }
 
 #[tokio::test]
 async fn a_write_whose_reply_is_lost_has_one_effect() {
-    let proxied = Proxied::start(Fault::None).await;
+    let proxied = Proxied::start(ConnectionFault::None).await;
     let store = proxied.connect().await;
     let (key, log) = (Key::new(["session", "a"]), Key::new(["events", "a", "1"]));
     let topic = Key::new(["news", "a", "1"]);
@@ -138,16 +139,16 @@ async fn a_write_whose_reply_is_lost_has_one_effect() {
 
 #[tokio::test]
 async fn a_listener_gets_an_empty_message_after_a_reconnect() {
-    let mut proxied = Proxied::start(Fault::None).await;
+    let mut proxied = Proxied::start(ConnectionFault::None).await;
     let store = proxied.connect().await;
     let topic = Key::new(["topic", "a"]);
     let mut listeners = [store.listen(&topic).await.unwrap(), store.listen(&topic).await.unwrap()];
     let server = RedisServer::url(&proxied.server);
     let publisher = Redis::connect(&server).await.unwrap();
-    for fault in [Fault::Reset, Fault::Refuse] {
+    for fault in [ConnectionFault::Reset, ConnectionFault::Refuse] {
         proxied.proxy.set(fault);
         publisher.publish(&topic, "missed".into()).await.unwrap();
-        proxied.proxy.set(Fault::None);
+        proxied.proxy.set(ConnectionFault::None);
         for listener in &mut listeners {
             assert_eq!(next(listener).await, "", "read again");
         }
@@ -167,10 +168,10 @@ async fn a_listener_gets_an_empty_message_after_a_reconnect() {
 
 #[tokio::test]
 async fn a_connection_that_is_silently_dead_is_noticed_by_listeners() {
-    let proxied = Proxied::start(Fault::None).await;
+    let proxied = Proxied::start(ConnectionFault::None).await;
     let store = proxied.connect().await;
     let mut listener = store.listen(&Key::new(["topic"])).await.unwrap();
-    proxied.proxy.set(Fault::DropReplies);
+    proxied.proxy.set(ConnectionFault::DropReplies);
     // Nothing arrives, and no connection is closed. The store asks for a sign of life, and gives up
     // the connection; a new one cannot be made until replies arrive again.
     let begin = Instant::now();
@@ -178,7 +179,7 @@ async fn a_connection_that_is_silently_dead_is_noticed_by_listeners() {
         assert!(begin.elapsed() < Duration::from_secs(10), "the connection is given up");
         tokio::task::yield_now().await;
     }
-    proxied.proxy.set(Fault::None);
+    proxied.proxy.set(ConnectionFault::None);
     assert_eq!(next(&mut listener).await, "");
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bowline_store::backend::{
     Appended, Backend as _, Expect, Key, Mark, MarkStep, NewItem, Position,
 };
-use bowline_store_redis::{Durability, Redis, RedisLimits};
+use bowline_store_redis::{Redis, RedisDurability, RedisLimits};
 
 use crate::redis_server::{RedisServer, free_port};
 
@@ -133,7 +133,7 @@ async fn what_belongs_together_must_be_on_one_server() {
 #[tokio::test]
 async fn a_write_waits_for_replicas() {
     let primary = RedisServer::start();
-    let options = Redis::options(&primary.url()).durability(Durability::Replicated(1));
+    let options = Redis::options(&primary.url()).durability(RedisDurability::Replicated(1));
     let store = options.connect().await.unwrap();
     let key = Key::new(["key"]);
     let put = |value: &'static str| store.put(&key, value.into(), LONG, Expect::Anything);
@@ -155,7 +155,8 @@ async fn a_write_waits_for_replicas() {
 #[tokio::test]
 async fn a_write_that_waits_for_the_disk_needs_one() {
     let memory = RedisServer::start();
-    let fsync = |server: &RedisServer| Redis::options(&server.url()).durability(Durability::Fsync);
+    let fsync =
+        |server: &RedisServer| Redis::options(&server.url()).durability(RedisDurability::Fsync);
     let refused = refusal(fsync(&memory)).await;
     assert!(refused.contains("set `appendonly yes`"), "{refused}");
     let disk = RedisServer::start_with(&["--appendonly", "yes", "--appendfsync", "everysec"]);
