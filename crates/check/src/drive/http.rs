@@ -5,7 +5,11 @@ use std::time::Duration;
 use bowline_http::client::{RawAnswer, RawHttp};
 use bowline_proto::codec::Unit;
 use bowline_proto::codec::sse::SseReader;
+use bowline_proto::members::Members;
 use bowline_proto::mirror;
+use bowline_proto::mirror::params::{ParamHeader, headers_for};
+use bowline_proto::mirror::x_mcp_header::mirrored;
+use bowline_types::json::{RawJson, Schema};
 use bowline_types::meta::key;
 use bowline_types::method::Method;
 use bytes::Bytes;
@@ -65,7 +69,7 @@ impl Posts {
         let is_get = outgoing.verb == Verb::GET;
         let number = self.number;
         let channel = if is_get { Channel::Get(number) } else { Channel::Post(number) };
-        let (sent, headers) = self.headers(&outgoing);
+        let (sent, headers) = self.headers(watch, &outgoing);
         let body = serde_json::from_str::<Value>(&outgoing.body).ok();
         if !outgoing.body.is_empty() {
             watch.frame(Sender::Client, channel, outgoing.body.as_bytes());
@@ -114,7 +118,7 @@ impl Posts {
         self.number += 1;
         let (number, body) = (self.number, message.to_string());
         let outgoing = Outgoing { verb: Verb::POST, body: body.clone(), headers: Vec::new() };
-        let (sent, headers) = self.headers(&outgoing);
+        let (sent, headers) = self.headers(watch, &outgoing);
         watch.frame(Sender::Client, Channel::Post(number), body.as_bytes());
         let answer = timeout_at(end, self.raw.send(Verb::POST, headers, Bytes::from(body))).await;
         let Ok(Ok(answer)) = answer else { return };
@@ -156,7 +160,7 @@ impl Posts {
     }
 
     /// The headers of a request, as a list for the facts and as a map for the wire.
-    fn headers(&self, outgoing: &Outgoing) -> (Vec<(String, String)>, HeaderMap) {
+    fn headers(&self, watch: &Watch, outgoing: &Outgoing) -> (Vec<(String, String)>, HeaderMap) {
         let mut headers = self.own.clone();
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
         match outgoing.verb == Verb::POST {
@@ -168,7 +172,12 @@ impl Posts {
         }
         let body: Value = serde_json::from_str(&outgoing.body).unwrap_or_default();
         match body.pointer("/params/_meta").and_then(|meta| meta.get(key::PROTOCOL_VERSION)) {
-            Some(version) => mirrors(&body, version, &mut add),
+            Some(version) => {
+                mirrors(&body, version, &mut add);
+                for (name, value) in repeated(watch, &body) {
+                    add(&name, &value);
+                }
+            }
             None => {
                 if let Some(session) = &self.session {
                     add("mcp-session-id", session);
@@ -206,6 +215,25 @@ fn mirrors(body: &Value, version: &Value, add: &mut impl FnMut(&str, &str)) {
     if let Some(name) = name {
         add(mirror::NAME, &mirror::value::encode(name));
     }
+}
+
+/// The headers that repeat arguments of a tool that was listed, as its schema demands.
+fn repeated(watch: &Watch, body: &Value) -> Vec<(String, String)> {
+    let is_call = body.get("method").is_some_and(|method| method == "tools/call");
+    let headers = || {
+        let params = body.get("params").filter(|_| is_call)?;
+        let tool = watch.past().tools.get(params.get("name")?.as_str()?)?;
+        let schema = Schema::new(RawJson::from_value(tool.get("inputSchema")?).ok()?).ok()?;
+        let marks = mirrored(&schema).ok()?;
+        let arguments = Members::cut(params.get("arguments")?.to_string().into()).ok()?;
+        headers_for(&marks, &arguments).ok()
+    };
+    let headers = headers().unwrap_or_default().into_iter();
+    let named = headers.map(|ParamHeader { name, value }| {
+        let name = format!("{}{}", mirror::PARAM_PREFIX, name.to_ascii_lowercase());
+        (name, mirror::value::encode(&value).into_owned())
+    });
+    named.collect()
 }
 
 fn listed(headers: &HeaderMap) -> Vec<(String, String)> {

@@ -1,6 +1,37 @@
 //! `bowline check`.
 
+use std::sync::{Arc, Mutex};
+
+use bowline::{Args, Server, Tool};
+
 use super::{bowline, run};
+
+/// Where to look, which headers repeat.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Place {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: String,
+}
+
+/// A server refuses calls over HTTP that lack a header which its tool demands.
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_whose_arguments_headers_repeat_are_called_over_http() {
+    let called: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = called.clone();
+    let place = move |Args(Place { region }): Args<Place>| {
+        noted.lock().unwrap().push(region.clone());
+        async move { region }
+    };
+    let server = Server::new("map", "1.0.0").tool(Tool::new("place", place).read_only());
+    let bound = server.http().listen("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", bound.address().unwrap());
+    tokio::spawn(bound.serve_until(std::future::pending()));
+    let arguments = ["check", "--revision", "2026-07-28", &url].map(str::to_owned);
+    let checked = tokio::task::spawn_blocking(move || run(&arguments.each_ref().map(|it| &**it)));
+    let checked = checked.await.unwrap();
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert!(!called.lock().unwrap().is_empty(), "{checked:?}");
+}
 
 /// The built-in server over stdio, as arguments after `--`.
 fn demo() -> [&'static str; 4] {
