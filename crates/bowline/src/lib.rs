@@ -335,8 +335,8 @@ pub use {
         IntoFeature, IntoMethodResult, IntoPromptResult, IntoResourceResult, IntoToolResult, Json,
         ListKind, Log, Notify, Params, Progress, Prompt, PromptFn, Registry, Resource, ResourceFn,
         ResourceUi, ResponseFuture, Result, ServeError, Server, Service, State, StateKey,
-        TaskLimits, TaskSupport, TemplateHandler, Tool, ToolFn, Typed, Uri, extract, layer,
-        resembling, respond, starting_with,
+        StateKeys, StateKeysError, TaskLimits, TaskSupport, TemplateHandler, Tool, ToolFn, Typed,
+        Uri, extract, layer, resembling, respond, starting_with,
     },
     bowline_types::content::Content,
 };

@@ -1,6 +1,7 @@
 //! Serves over HTTP: a service to mount, or a listener of our own.
 
 mod auth;
+mod reload;
 mod stop;
 
 use std::convert::Infallible;
@@ -18,7 +19,9 @@ use futures_core::future::BoxFuture;
 
 use self::auth::ClaimsSource;
 pub use self::auth::{Authorization, HttpMetadata};
+use self::reload::reload_keys;
 use self::stop::{StopSignal, stop_signal};
+use crate::seal::StateKeys;
 use crate::serve::ServeError;
 use crate::server::{BuildError, Server};
 
@@ -224,7 +227,7 @@ impl Http {
             http.public_url = Some(format!("http://{bound}{PATH}"));
         }
         let endpoint = http.build()?;
-        Ok(Bound { listener, endpoint })
+        Ok(Bound { listener, endpoint, keys: http.server.shared_keys() })
     }
 }
 
@@ -232,6 +235,8 @@ impl Http {
 pub struct Bound {
     listener: Listener,
     endpoint: Endpoint,
+    /// The keys that were set, if any.
+    keys: Option<StateKeys>,
 }
 
 impl Bound {
@@ -249,7 +254,8 @@ impl Bound {
         &self.endpoint
     }
 
-    /// Serves until the process gets SIGINT (Ctrl-C) or SIGTERM, as [`Http::bind`] does.
+    /// Serves until the process gets SIGINT (Ctrl-C) or SIGTERM, as [`Http::bind`] does. At SIGHUP it
+    /// reads the file of its [state keys](Server::state_keys) again, if they come from one.
     pub async fn serve(self) {
         let stopped_twice = async {
             stop_signal().await;
@@ -263,6 +269,7 @@ impl Bound {
             }
         };
         tokio::select! {
+            () = reload_keys(self.keys.clone()) => {}
             () = self.serve_until(stop) => {}
             () = stopped_twice => {}
         }

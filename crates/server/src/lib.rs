@@ -136,7 +136,7 @@ pub use respond::{
     resembling, starting_with,
 };
 pub use router::ListKind;
-pub use seal::StateKey;
+pub use seal::{StateKey, StateKeys, StateKeysError};
 pub use serve::ServeError;
 pub use server::{BuildError, Server};
 pub use service::{ResponseFuture, Service};

@@ -20,8 +20,10 @@ use bowline_types::time::{millis, since_1970};
 use chacha20_poly1305::{ChaCha20Poly1305, Key, Nonce};
 
 mod binding;
+mod keys;
 
 pub use binding::Binding;
+pub use keys::{StateKeys, StateKeysError};
 
 /// The first byte of everything sealed in this format.
 const VERSION: u8 = 1;
@@ -100,16 +102,15 @@ impl fmt::Debug for StateKey {
 /// ```
 #[derive(Debug)]
 pub struct Sealer {
-    /// The first seals; all open.
-    keys: Vec<([u8; KEY_ID], StateKey)>,
+    keys: StateKeys,
     lifetime: Duration,
 }
 
 impl Sealer {
     /// A sealer whose first key seals, and whose keys all open. What it seals opens for as long as
     /// `lifetime`.
-    pub fn new(keys: impl IntoIterator<Item = StateKey>, lifetime: Duration) -> Self {
-        Self { keys: keys.into_iter().map(|key| (key.id(), key)).collect(), lifetime }
+    pub fn new(keys: impl Into<StateKeys>, lifetime: Duration) -> Self {
+        Self { keys: keys.into(), lifetime }
     }
 
     /// Seals the state of a call.
@@ -126,7 +127,8 @@ impl Sealer {
         if plain.len() > MOST {
             return Err(SealError::TooLarge(plain.len()));
         }
-        let (id, key) = self.keys.first().ok_or(SealError::NoKey)?;
+        let keys = self.keys.current();
+        let (id, key) = keys.first().ok_or(SealError::NoKey)?;
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(SealError::NoRandomness)?;
         let expiry = since_1970(now).saturating_add(millis(self.lifetime));
@@ -158,7 +160,8 @@ impl Sealer {
         let (secret, tag) = rest.split_last_chunk::<TAG>().ok_or(BadState)?;
         let [version, id @ .., _, _, _, _, _, _, _, _, _, _, _, _] = *head;
         let nonce = head.last_chunk::<NONCE>().ok_or(BadState)?;
-        let (_, key) = self.keys.iter().find(|(known, _)| *known == id).ok_or(BadState)?;
+        let keys = self.keys.current();
+        let (_, key) = keys.iter().find(|(known, _)| *known == id).ok_or(BadState)?;
         if version != VERSION {
             return Err(BadState);
         }

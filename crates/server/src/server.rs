@@ -24,7 +24,7 @@ use crate::layer::{ErasedService, Fault};
 use crate::notify::Notify;
 use crate::registry::Registry;
 use crate::router::{ListCaching, Profile, Router};
-use crate::seal::{Sealer, StateKey};
+use crate::seal::{Sealer, StateKey, StateKeys};
 use crate::service::Service;
 use crate::shared::ServerShared;
 use crate::states::States;
@@ -79,7 +79,7 @@ struct Inner {
     subscriptions: ResourceSubscriptions,
     states: States,
     layers: Vec<Wrap>,
-    state_keys: Option<Vec<StateKey>>,
+    state_keys: Option<StateKeys>,
     state_expiry: Duration,
     log_level: LoggingLevel,
     roots_changed: Option<Arc<NotificationHandler>>,
@@ -186,10 +186,12 @@ impl Server {
 
     /// Sets the keys that seal the state of calls which ask the user (2026-07-28): the first seals,
     /// all of them open. By default a server has a key that only this process knows; give the same
-    /// keys to all replicas, so that any of them can go on with a call.
+    /// keys to all replicas, so that any of them can go on with a call. [`StateKeys::file`] reads them
+    /// from a file, and a server that serves HTTP reads it again at SIGHUP.
     #[must_use]
-    pub fn state_keys<K: Into<StateKey>>(self, keys: impl IntoIterator<Item = K>) -> Self {
-        self.edit(|inner| inner.state_keys = Some(keys.into_iter().map(Into::into).collect()))
+    pub fn state_keys(self, keys: impl Into<StateKeys>) -> Self {
+        let keys = keys.into();
+        self.edit(|inner| inner.state_keys = Some(keys))
     }
 
     /// Sets how long the state of a call which asks the user can be used (2026-07-28): fifteen
@@ -237,6 +239,12 @@ impl Server {
     /// schema that cannot be used.
     pub fn build(&self) -> Result<Service, BuildError> {
         self.0.built.get_or_init(|| self.0.build(&self.config())).clone()
+    }
+
+    /// The keys that were set, if any.
+    #[cfg(feature = "http")]
+    pub(crate) fn shared_keys(&self) -> Option<StateKeys> {
+        self.0.state_keys.clone()
     }
 
     /// Changes the server in place if there is no clone of it, or else a copy of it.
@@ -332,7 +340,7 @@ impl Inner {
         handles
     }
 
-    fn keys(&self) -> Result<Vec<StateKey>, BuildError> {
+    fn keys(&self) -> Result<StateKeys, BuildError> {
         match &self.state_keys {
             Some(keys) if keys.is_empty() => {
                 Err(BuildError::new("`.state_keys(..)` was given no keys; give at least one"))
@@ -342,7 +350,7 @@ impl Inner {
                 let key = StateKey::random().map_err(|error| {
                     BuildError::new(format!("the system gives no randomness for a key: {error}"))
                 })?;
-                Ok(vec![key])
+                Ok([key].into())
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
+use base64::engine::general_purpose::STANDARD;
 use bowline_proto::request::Owner;
 use bowline_types::method::Method;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -15,7 +16,7 @@ fn now() -> SystemTime {
 }
 
 fn sealer(keys: &[u8]) -> Sealer {
-    Sealer::new(keys.iter().map(|byte| StateKey::from([*byte; 32])), LIFETIME)
+    Sealer::new(keys.iter().map(|byte| [*byte; 32]).collect::<Vec<_>>(), LIFETIME)
 }
 
 fn binding() -> Binding {
@@ -135,4 +136,54 @@ fn an_independent_implementation_opens_it() {
     let payload = Payload { msg: ciphertext, aad: &bound };
     let plain = cipher.decrypt(&nonce.into(), payload).unwrap();
     assert_eq!(&plain[8..], b"answers");
+}
+
+/// The text of a key file.
+fn key(byte: u8) -> String {
+    STANDARD.encode([byte; 32])
+}
+
+#[test]
+fn keys_are_rotated_by_reloading_their_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys");
+    let write = |text: String| std::fs::write(&path, text).unwrap();
+    write(format!("# since June\n{}\n\n", key(1)));
+    let keys = StateKeys::file(&path).unwrap();
+    let sealer = Sealer::new(keys.clone(), LIFETIME);
+    let old = sealer.seal(b"old", &binding(), now()).unwrap();
+    write(format!("{}\r\n  {}", key(2), key(1)));
+    keys.reload().unwrap();
+    let new = sealer.seal(b"new", &binding(), now()).unwrap();
+    assert_eq!(sealer.open(&old, &binding(), now()).unwrap().plain, b"old");
+    write(key(2));
+    keys.reload().unwrap();
+    assert_eq!(sealer.open(&old, &binding(), now()), Err(BadState));
+    assert_eq!(sealer.open(&new, &binding(), now()).unwrap().plain, b"new");
+}
+
+#[test]
+fn a_key_file_with_a_mistake_is_refused_without_showing_it_and_the_old_keys_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys");
+    std::fs::write(&path, key(1)).unwrap();
+    let keys = StateKeys::file(&path).unwrap();
+    let sealer = Sealer::new(keys.clone(), LIFETIME);
+    let sealed = sealer.seal(b"answers", &binding(), now()).unwrap();
+    let short = STANDARD.encode([7; 31]);
+    for (text, problem) in [
+        (format!("{}\n{short}", key(1)), ", line 2: no key of 32 bytes in base64; make one with"),
+        ("# none\n".to_owned(), "there is no state key in "),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let error = keys.reload().unwrap_err().to_string();
+        assert!(error.contains(problem) && !error.contains(&short), "{error}");
+        assert!(error.contains(path.to_str().unwrap()), "{error}");
+        assert!(sealer.open(&sealed, &binding(), now()).is_ok());
+    }
+    std::fs::remove_file(&path).unwrap();
+    let error = StateKeys::file(&path).unwrap_err();
+    assert!(error.to_string().starts_with("cannot read the state keys in "));
+    assert!(std::error::Error::source(&error).is_some());
+    assert!(format!("{keys:?}").starts_with("StateKeys { file: Some("));
 }

@@ -140,7 +140,7 @@ mod tests {
     use crate::server::Server;
 
     fn unbuildable() -> ServeError {
-        Server::new("api", "1.0.0").state_keys::<[u8; 32]>([]).build().unwrap_err().into()
+        Server::new("api", "1.0.0").state_keys(Vec::<[u8; 32]>::new()).build().unwrap_err().into()
     }
 
     #[test]
