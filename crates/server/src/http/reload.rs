@@ -9,7 +9,7 @@ pub(super) async fn reload_keys(keys: Option<StateKeys>) {
         // If no signal handler can be set, the program calls `StateKeys::reload` itself.
         let _ = at_each_signal(|| report(&keys)).await;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 fn report(keys: &StateKeys) {
