@@ -52,6 +52,7 @@ examples! {
     tasks,
     tested_server,
     tour,
+    traces,
 }
 
 #[test]
@@ -151,6 +152,11 @@ mod works {
     pub(super) async fn extension() {
         let said = run("extension", &[]).await;
         assert_eq!(said, "shelf 1\nshelf 2\nshelf 3\nAll about knots, Knots and splices\n");
+    }
+
+    pub(super) async fn traces() {
+        let said = run("traces", &[]).await;
+        assert!(said.contains("Server tools/call add\nClient tools/call add\n"), "{said}");
     }
 
     pub(super) async fn hello_server() {

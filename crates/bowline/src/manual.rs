@@ -97,3 +97,7 @@ pub mod _28_skills {}
 
 #[doc = include_str!("manual/_29_apps.md")]
 pub mod _29_apps {}
+
+#[cfg(feature = "otel")]
+#[doc = include_str!("manual/_30_traces_and_metrics.md")]
+pub mod _30_traces_and_metrics {}

@@ -15,6 +15,7 @@
 //! * `inspect`: looks at a server step by step.
 //! * `exit`: exit codes, and failures with their hints.
 //! * `serving`: what the commands that serve have in common.
+//! * `observe`: traces, metrics, a log of requests, and health, for the commands that serve.
 //! * `interrupt`: Ctrl-C.
 //! * `questions`: those of a server in the middle of a call; `sampling`: those to a model.
 //! * `save`: files from bytes of a result.
@@ -32,6 +33,7 @@ mod exit;
 mod inspect;
 mod interrupt;
 mod logins;
+mod observe;
 mod print;
 mod questions;
 mod request;

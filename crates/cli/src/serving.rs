@@ -3,14 +3,16 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use bowline::client::{ClientBuilder, ClientLayer};
 use bowline::types::capability::ClientCapabilities;
 use bowline::types::implementation::Implementation;
 use bowline::{Client, Server};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
-use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, client_builder};
+use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, layered_client_builder};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
+use crate::observe::Observation;
 use crate::print::{self, json};
 use crate::target::{Place, Target};
 
@@ -41,7 +43,12 @@ impl HttpArgs {
     /// # Errors
     ///
     /// If the address cannot be used.
-    pub(crate) async fn serve(&self, server: &Server, address: &str) -> Result<(), Failure> {
+    pub(crate) async fn serve(
+        &self,
+        server: &Server,
+        address: &str,
+        observation: &Observation,
+    ) -> Result<(), Failure> {
         let mut http = server.http();
         for host in &self.hosts {
             http = http.host(host);
@@ -58,20 +65,30 @@ impl HttpArgs {
         };
         let bound = http.listen(address).await.map_err(|error| unusable(&error))?;
         let address = bound.address().map_err(|error| unusable(&error))?;
-        self.announce(&format!("http://{address}/mcp"));
-        bound.serve_until(stopped()).await;
+        self.announce(&format!("http://{address}/mcp"), observation.admin_url());
+        observation.set_ready(true);
+        let stopping = async {
+            stopped().await;
+            observation.set_ready(false);
+        };
+        bound.serve_until(stopping).await;
         Ok(())
     }
 
-    fn announce(&self, url: &str) {
+    fn announce(&self, url: &str, admin: Option<&str>) {
         #[derive(Serialize)]
         struct Serving<'u> {
             url: &'u str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            admin: Option<&'u str>,
         }
-        match self.json {
-            true => json::print(&Serving { url }),
-            false => print::note(&format!("serving {url}; Ctrl-C stops it")),
+        if self.json {
+            return json::print(&Serving { url, admin });
         }
+        if let Some(admin) = admin {
+            print::note(&format!("metrics at {admin}/metrics"));
+        }
+        print::note(&format!("serving {url}; Ctrl-C stops it"));
     }
 }
 
@@ -108,15 +125,20 @@ pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
 /// # Errors
 ///
 /// If the server cannot be started or reached, or demands authorization.
-pub(crate) async fn bridge_to(mut target: Target, callers: Callers) -> Result<Bridge, Failure> {
+pub(crate) async fn bridge_to(
+    mut target: Target,
+    callers: Callers,
+    layer: Option<Arc<dyn ClientLayer>>,
+) -> Result<Bridge, Failure> {
     let limits = GatewayLimits::default();
     let declared = Lanes::every_question();
     target.agree()?;
-    let first = target.clone().connect(client_builder(declared.clone(), &limits)).await?;
+    let mut dial = TargetDial { target, first: Mutex::default(), layer };
+    let first = dial.target.clone().connect(dial.builder(declared.clone(), &limits)).await?;
     let met = MetServer::of(&first);
-    let (info, label) = (met.info.clone(), target.label.clone());
-    let first = Mutex::new(Some((first, declared)));
-    let lanes = Lanes::new(label, Arc::new(TargetDial { target, first }), limits);
+    let (info, label) = (met.info.clone(), dial.target.label.clone());
+    dial.first = Mutex::new(Some((first, declared)));
+    let lanes = Lanes::new(label, Arc::new(dial), limits);
     let lanes = match callers {
         Callers::One => lanes.for_one_caller(),
         Callers::Many => lanes,
@@ -158,6 +180,13 @@ struct TargetDial {
     target: Target,
     /// With what it declared.
     first: Mutex<Option<(Client, ClientCapabilities)>>,
+    layer: Option<Arc<dyn ClientLayer>>,
+}
+
+impl TargetDial {
+    fn builder(&self, declared: ClientCapabilities, limits: &GatewayLimits) -> ClientBuilder {
+        layered_client_builder(declared, limits, self.layer.clone())
+    }
 }
 
 impl Dial for TargetDial {
@@ -177,7 +206,7 @@ impl Dial for TargetDial {
         if let Some(client) = first {
             return Box::pin(async { Ok(client) });
         }
-        let (target, builder) = (self.target.clone(), client_builder(declared, limits));
+        let (target, builder) = (self.target.clone(), self.builder(declared, limits));
         Box::pin(async move {
             if let Some(unfit) = unfit {
                 unfit.close().await;

@@ -3,9 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bowline_client::{Client, ClientAuthorization, ClientBuilder, Command, HttpServer};
+use bowline_client::{
+    Client, ClientAuthorization, ClientBuilder, ClientLayer, Command, HttpServer,
+};
+use bowline_proto::client::{CallRequest, ServerProfile};
 use bowline_proto::limits::Limits;
+use bowline_transport::connect::{CallEnd, ConnectionLayer};
+use bowline_transport::transport::Destination;
 use bowline_types::capability::ClientCapabilities;
+use bowline_types::meta::key;
 use futures_core::future::BoxFuture;
 
 use crate::config::{CommandLaunch, HttpLaunch, Launch};
@@ -56,59 +62,26 @@ impl fmt::Debug for ServerCredential {
     }
 }
 
-/// A server over HTTP with the login that it may need.
-struct LoggedIn {
-    launch: HttpLaunch,
+/// A server of a configuration file, with what its connections get from the program.
+struct Configured {
+    launch: Launch,
     logins: Arc<dyn Logins>,
+    layer: Option<Arc<dyn ClientLayer>>,
 }
 
 impl Launch {
-    /// Opens connections with these logins; see
+    /// Opens connections with these logins, and with a layer around their calls; see
     /// [`GatewayOptions::dialled_by`](crate::GatewayOptions::dialled_by).
-    pub fn with_logins(self, logins: &Arc<dyn Logins>) -> Arc<dyn Dial> {
-        match self {
-            Self::Http(launch) if !launch.has_credential() => {
-                Arc::new(LoggedIn { launch, logins: logins.clone() })
-            }
-            launch => Arc::new(launch),
-        }
-    }
-}
-
-impl Dial for LoggedIn {
-    fn dial(
-        &self,
-        declared: ClientCapabilities,
-        limits: &GatewayLimits,
-    ) -> BoxFuture<'static, Result<Client, DialError>> {
-        let http = self.launch.configure(builder(declared, limits));
-        let http = match self.logins.login(&self.launch.url) {
-            Some(ServerCredential::Login(login)) => http.auth(login),
-            Some(ServerCredential::Header(value)) => http.header("Authorization", &value),
-            None => http,
-        };
-        let (logins, url) = (self.logins.clone(), self.launch.url.clone());
-        Box::pin(async move {
-            let outcome = http.connect().await;
-            if outcome.as_ref().is_err_and(|error| error.http_status() == Some(401)) {
-                logins.refused(&url);
-            }
-            Ok(outcome?)
-        })
+    pub fn configured(
+        self,
+        logins: &Arc<dyn Logins>,
+        layer: Option<Arc<dyn ClientLayer>>,
+    ) -> Arc<dyn Dial> {
+        Arc::new(Configured { launch: self, logins: logins.clone(), layer })
     }
 
-    fn is_process(&self) -> bool {
-        false
-    }
-}
-
-impl Dial for Launch {
-    fn dial(
-        &self,
-        declared: ClientCapabilities,
-        limits: &GatewayLimits,
-    ) -> BoxFuture<'static, Result<Client, DialError>> {
-        let builder = builder(declared, limits);
+    /// Opens a connection of this client.
+    fn open(&self, builder: ClientBuilder) -> BoxFuture<'static, Result<Client, DialError>> {
         match self {
             Self::Command(launch) => {
                 let command = launch.command();
@@ -119,6 +92,60 @@ impl Dial for Launch {
                 Box::pin(async move { Ok(http.connect().await?) })
             }
         }
+    }
+}
+
+impl Configured {
+    /// Opens a connection over HTTP with the login that the server may need.
+    fn open_logged_in(
+        &self,
+        launch: &HttpLaunch,
+        builder: ClientBuilder,
+    ) -> BoxFuture<'static, Result<Client, DialError>> {
+        let http = launch.configure(builder);
+        let http = match self.logins.login(&launch.url) {
+            Some(ServerCredential::Login(login)) => http.auth(login),
+            Some(ServerCredential::Header(value)) => http.header("Authorization", &value),
+            None => http,
+        };
+        let (logins, url) = (self.logins.clone(), launch.url.clone());
+        Box::pin(async move {
+            let outcome = http.connect().await;
+            if outcome.as_ref().is_err_and(|error| error.http_status() == Some(401)) {
+                logins.refused(&url);
+            }
+            Ok(outcome?)
+        })
+    }
+}
+
+impl Dial for Configured {
+    fn dial(
+        &self,
+        declared: ClientCapabilities,
+        limits: &GatewayLimits,
+    ) -> BoxFuture<'static, Result<Client, DialError>> {
+        let builder = layered_builder(declared, limits, self.layer.clone());
+        match &self.launch {
+            Launch::Http(launch) if !launch.has_credential() => {
+                self.open_logged_in(launch, builder)
+            }
+            launch => launch.open(builder),
+        }
+    }
+
+    fn is_process(&self) -> bool {
+        self.launch.is_process()
+    }
+}
+
+impl Dial for Launch {
+    fn dial(
+        &self,
+        declared: ClientCapabilities,
+        limits: &GatewayLimits,
+    ) -> BoxFuture<'static, Result<Client, DialError>> {
+        self.open(builder(declared, limits))
     }
 
     fn is_process(&self) -> bool {
@@ -159,17 +186,48 @@ impl HttpLaunch {
 /// A client for connections of a gateway: questions go to its callers, which also decide how long
 /// they wait, and results pass unchecked.
 pub fn builder(declared: ClientCapabilities, limits: &GatewayLimits) -> ClientBuilder {
+    layered_builder(declared, limits, None)
+}
+
+/// The same with a layer around all calls. What it adds to `_meta` obeys
+/// [`GatewayLimits::baggage`] too.
+pub fn layered_builder(
+    declared: ClientCapabilities,
+    limits: &GatewayLimits,
+    layer: Option<Arc<dyn ClientLayer>>,
+) -> ClientBuilder {
     let mut bounds = Limits::default();
     (bounds.request_timeout, bounds.request_deadline) = (limits.call, limits.call);
     // The usual limits are for the user of one client.
     bounds.questions_per_minute = limits.questions_per_minute;
     bounds.questions = limits.open_questions;
-    Client::builder("bowline", env!("CARGO_PKG_VERSION"))
+    let mut builder = Client::builder("bowline", env!("CARGO_PKG_VERSION"))
         .tasks()
         .limits(bounds)
         .passing_on(declared)
         .unchecked_output()
-        .cache(bowline_client::CacheOptions::default())
+        .cache(bowline_client::CacheOptions::default());
+    if let Some(layer) = layer {
+        builder = builder.layer(layer);
+    }
+    if limits.baggage { builder } else { builder.layer(DropBaggage) }
+}
+
+/// Takes the `baggage` of the caller out of each call.
+#[derive(Clone, Copy)]
+struct DropBaggage;
+
+impl ClientLayer for DropBaggage {
+    fn connected(&self, _: &ServerProfile, _: &Destination) -> Arc<dyn ConnectionLayer> {
+        Arc::new(*self)
+    }
+}
+
+impl ConnectionLayer for DropBaggage {
+    fn begin(&self, request: &mut CallRequest) -> Option<Box<dyn CallEnd>> {
+        request.meta.remove(key::BAGGAGE);
+        None
+    }
 }
 
 impl fmt::Debug for dyn Dial {

@@ -53,6 +53,9 @@ impl Fan {
         if let Some(minutes) = file.gateway.idle_minutes {
             limits.idle = std::time::Duration::from_secs(minutes.saturating_mul(60));
         }
+        if let Some(baggage) = file.gateway.baggage {
+            limits.baggage = baggage;
+        }
         let (mut members, mut notes) = (Vec::new(), Vec::new());
         for entry in file.entries.iter().filter(|entry| !entry.disabled) {
             let namespace = namespace(entry)?;

@@ -37,7 +37,10 @@ mod supervise;
 mod tasks;
 
 pub use self::bridge::bridge;
-pub use self::dial::{Dial, DialError, Logins, ServerCredential, builder as client_builder};
+pub use self::dial::{
+    Dial, DialError, Logins, ServerCredential, builder as client_builder,
+    layered_builder as layered_client_builder,
+};
 pub use self::lanes::Lanes;
 pub use self::limits::GatewayLimits;
 pub use self::memory::AskingServers;

@@ -48,6 +48,9 @@ pub struct GatewayLimits {
     pub instructions: usize,
     /// How often the configuration file is looked at for changes.
     pub reload: Duration,
+    /// Whether the `baggage` of callers (W3C, in `_meta`) reaches servers. It may name users, and a
+    /// gateway leads out of the organization that wrote it. So it is dropped, unless this is set.
+    pub baggage: bool,
 }
 
 impl Default for GatewayLimits {
@@ -68,6 +71,7 @@ impl Default for GatewayLimits {
             open_questions: 1024,
             instructions: 2048,
             reload: Duration::from_secs(1),
+            baggage: false,
         }
     }
 }

@@ -36,3 +36,4 @@ mod uri;
 
 pub use self::client::{ClientTelemetry, client};
 pub use self::server::{ServerTelemetry, TracedService, server};
+pub use self::uri::shown as shown_uri;

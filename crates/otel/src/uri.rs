@@ -3,8 +3,14 @@
 /// The most characters that are recorded of a URI.
 const LONGEST: usize = 256;
 
-/// A URI without user, password, query and fragment, and cut if it is long.
-pub(crate) fn shown(uri: &str) -> String {
+/// The URI of a resource as spans hold it: without user, password, query and fragment, and cut if it is
+/// long. For logs that keep the same rule.
+///
+/// ```
+/// let shown = bowline_otel::shown_uri("https://ann:pass@files.example/a.txt?token=1");
+/// assert_eq!(shown, "https://files.example/a.txt");
+/// ```
+pub fn shown(uri: &str) -> String {
     let end = uri.find(['?', '#']).unwrap_or(uri.len());
     let bare = &uri[..end];
     let Some((scheme, rest)) = bare.split_once("://") else {

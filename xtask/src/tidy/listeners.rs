@@ -18,6 +18,10 @@ const EXCUSED: &[(&str, &str)] = &[
         "crates/testing/src/proxy.rs",
         "a proxy in front of databases of tests, on this machine only; it serves no MCP",
     ),
+    (
+        "crates/cli/src/observe/admin.rs",
+        "metrics and health, on this machine only and if asked for; it checks Host, and serves no MCP",
+    ),
 ];
 
 /// Finds `TcpListener::bind` in a second file.

@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bowline::Server;
 use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
 use bowline_gateway::{
@@ -13,6 +14,7 @@ use bowline_gateway::{
 use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::logins::GatewayLogins;
+use crate::observe::{Observation, ObserveArgs};
 use crate::print;
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 
@@ -34,12 +36,15 @@ pub(crate) struct Args {
     stdio: bool,
     #[command(flatten)]
     listen: HttpArgs,
+    #[command(flatten)]
+    observe: ObserveArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   bowline gateway .mcp.json --http
   bowline gateway ~/.cursor/mcp.json --http 127.0.0.1:9000
+  bowline gateway .mcp.json --http --admin 127.0.0.1:9464 --log json
 
 In the configuration of a host:
   { \"mcpServers\": { \"all\": { \"command\": \"bowline\",
@@ -60,37 +65,38 @@ impl Args {
         let path = self.path()?;
         let seen = FileStamp::of(&path);
         let file = load(&path).map_err(|error| unusable(&error))?;
-        let variables = ConfigVariables::of_process().with_workspace(folder(&path));
-        let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
-        let mut options =
-            GatewayOptions::new(variables).dialled_by(move |_, launch| launch.with_logins(&logins));
-        if let Some(path) = asking_file() {
-            let (memory, warning) = AskingServers::read(path);
-            if let Some(warning) = warning {
-                print::note(&warning);
-            }
-            options = options.remembering(memory);
-        }
-        let gateway = Gateway::with_options(&file, options);
+        let observation = self.observe.begin().await?;
+        let gateway = Gateway::with_options(&file, options(&path, &observation));
         let gateway = gateway.map_err(|error| unusable(&error))?;
         for note in gateway.notes() {
             print::note(&format!("left out: {note}"));
         }
         let name = file.gateway.name.as_deref().unwrap_or("bowline");
         let info = Implementation::new(name, env!("CARGO_PKG_VERSION"));
-        let server = bridge(gateway.clone(), Some(info));
-        let serving = async {
-            match self.address(&file) {
-                Some(address) => self.listen.serve(&server, &address).await,
-                None => over_stdio(&server).await,
-            }
-        };
+        let server = observation.server(bridge(gateway.clone(), Some(info)));
         let outcome = tokio::select! {
-            outcome = serving => outcome,
+            outcome = self.serve(&server, &file, &observation) => outcome,
             () = gateway.follow((&path, seen), load, report) => Ok(()),
         };
         gateway.close().await;
+        observation.end().await;
         outcome.map(|()| Exit::Done)
+    }
+
+    async fn serve(
+        &self,
+        server: &Server,
+        file: &ConfigFile,
+        observation: &Observation,
+    ) -> Result<(), Failure> {
+        if let Some(address) = self.address(file) {
+            return self.listen.serve(server, &address, observation).await;
+        }
+        if let Some(admin) = observation.admin_url() {
+            print::note(&format!("metrics at {admin}/metrics"));
+        }
+        observation.set_ready(true);
+        over_stdio(server).await
     }
 
     fn path(&self) -> Result<PathBuf, Failure> {
@@ -112,6 +118,21 @@ impl Args {
         let named = self.http.clone().or_else(|| file.gateway.http.clone());
         named.or_else(|| std::io::stdin().is_terminal().then(|| ADDRESS.to_owned()))
     }
+}
+
+/// What the gateway gets from this command: logins, layers, and a memory.
+fn options(path: &Path, observation: &Observation) -> GatewayOptions {
+    let variables = ConfigVariables::of_process().with_workspace(folder(path));
+    let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
+    let layer = observation.client();
+    let options = GatewayOptions::new(variables)
+        .dialled_by(move |_, launch| launch.configured(&logins, layer.clone()));
+    let Some(path) = asking_file() else { return options };
+    let (memory, warning) = AskingServers::read(path);
+    if let Some(warning) = warning {
+        print::note(&warning);
+    }
+    options.remembering(memory)
 }
 
 fn load(path: &Path) -> Result<ConfigFile, ConfigError> {

@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
+use crate::observe::ObserveArgs;
 use crate::serving::{ADDRESS, Callers, HttpArgs, bridge_to};
 use crate::target::TargetArgs;
 
@@ -22,6 +23,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     listen: HttpArgs,
     #[command(flatten)]
+    observe: ObserveArgs,
+    #[command(flatten)]
     server: TargetArgs,
 }
 
@@ -38,9 +41,13 @@ impl Args {
         if let Some(word) = self.words.first() {
             return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
         }
-        let bridge = interruptible(bridge_to(target, Callers::Many)).await?;
-        let outcome = self.listen.serve(&bridge.server(), &self.http).await;
+        let observation = self.observe.begin().await?;
+        let bridge = bridge_to(target, Callers::Many, observation.client());
+        let bridge = interruptible(bridge).await?;
+        let server = observation.server(bridge.server());
+        let outcome = self.listen.serve(&server, &self.http, &observation).await;
         bridge.close().await;
+        observation.end().await;
         outcome.map(|()| Exit::Done)
     }
 }

@@ -11,6 +11,7 @@ mod demo;
 mod inspect;
 mod list;
 mod login;
+mod observe;
 mod questions;
 mod read;
 mod shell;

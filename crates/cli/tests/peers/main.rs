@@ -3,6 +3,7 @@
 
 mod clients;
 mod matrix;
+mod otlp;
 mod servers;
 
 use std::io::{BufRead as _, BufReader};
@@ -37,8 +38,11 @@ struct Serving {
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
-        let mut command = Command::new(BOWLINE);
-        let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::spawn(Command::new(BOWLINE).args(arguments))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut output = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         while !output.ends_with("}\n") {
@@ -47,11 +51,19 @@ impl Serving {
         let url = output.split('"').nth(3).unwrap().to_owned();
         Self { child, url }
     }
+
+    /// Ends it with SIGTERM, and waits for it.
+    fn terminate(mut self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(&id).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

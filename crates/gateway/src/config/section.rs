@@ -19,6 +19,8 @@ pub struct GatewaySection {
     pub instructions: Option<bool>,
     /// After how many minutes without calls a server is stopped.
     pub idle_minutes: Option<u64>,
+    /// Whether the `baggage` of callers reaches servers; no if not given.
+    pub baggage: Option<bool>,
 }
 
 /// Reads the section.
@@ -31,8 +33,9 @@ pub(crate) fn read(root: &At<'_>) -> Result<GatewaySection, ConfigError> {
             "http" => section.http = Some(at.text()?.to_owned()),
             "instructions" => section.instructions = Some(at.flag()?),
             "idleMinutes" => section.idle_minutes = Some(at.count()?),
+            "baggage" => section.baggage = Some(at.flag()?),
             _ => {
-                let advice = "it may have name, http, instructions, idleMinutes";
+                let advice = "it may have name, http, instructions, idleMinutes, baggage";
                 return Err(at.fault("this setting is unknown").with_advice(advice));
             }
         }

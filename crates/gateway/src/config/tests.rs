@@ -204,7 +204,8 @@ fn our_own_settings_are_read_from_entries_and_the_gateway_section() {
           "tools": { "show": ["a", "b"], "hide": ["b"], "rename": { "a": "log" } } },
         "plain": { "command": "x", "tools": ["*"] },
       },
-      "gateway": { "name": "work", "http": "127.0.0.1:9000", "instructions": false, "idleMinutes": 3 },
+      "gateway": { "name": "work", "http": "127.0.0.1:9000", "instructions": false, "idleMinutes": 3,
+        "baggage": true },
     }"#;
     let file = parse(text, "bowline.json", Dialect::Bowline);
     let git = file.entry("git").unwrap();
@@ -217,6 +218,7 @@ fn our_own_settings_are_read_from_entries_and_the_gateway_section() {
     assert!(file.entry("plain").unwrap().tools.is_empty());
     assert_eq!(file.gateway.name.as_deref(), Some("work"));
     assert_eq!(file.gateway.idle_minutes, Some(3));
+    assert_eq!(file.gateway.baggage, Some(true));
 }
 
 #[test]
@@ -244,7 +246,7 @@ fn faults_name_file_place_and_remedy() {
         ),
         (
             "{ \"gateway\": { \"port\": 1 } }",
-            "c.json: $.gateway.port: this setting is unknown; it may have name, http, instructions, idleMinutes",
+            "c.json: $.gateway.port: this setting is unknown; it may have name, http, instructions, idleMinutes, baggage",
         ),
     ] {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();

@@ -8,3 +8,4 @@ mod subscriptions;
 mod supervision;
 mod support;
 mod tasks;
+mod traces;

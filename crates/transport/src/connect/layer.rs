@@ -21,6 +21,16 @@ pub trait ClientLayer: Send + Sync + 'static {
     ) -> Arc<dyn ConnectionLayer>;
 }
 
+impl<L: ClientLayer + ?Sized> ClientLayer for Arc<L> {
+    fn connected(
+        &self,
+        server: &ServerProfile,
+        destination: &Destination,
+    ) -> Arc<dyn ConnectionLayer> {
+        (**self).connected(server, destination)
+    }
+}
+
 /// Code around the calls of one connection.
 pub trait ConnectionLayer: Send + Sync + 'static {
     /// A call is about to be sent, in the task of its caller. The layer may change it, mostly its

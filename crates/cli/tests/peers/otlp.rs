@@ -1,0 +1,83 @@
+//! The export by OTLP: a receiver in Python decodes it with the official messages, and knows the
+//! official names.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::*;
+
+/// A receiver that prints what it gets.
+struct Receiver {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+    endpoint: String,
+}
+
+impl Receiver {
+    fn start() -> Self {
+        let [python, script] = peer("otlp_receiver.py");
+        let mut command = Command::new(python);
+        command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut port = String::new();
+        lines.read_line(&mut port).unwrap();
+        Self { child, lines, endpoint: format!("http://127.0.0.1:{}", port.trim()) }
+    }
+
+    /// Everything that it got.
+    fn received(mut self) -> Vec<Value> {
+        drop(self.child.stdin.take());
+        let lines = (&mut self.lines).lines().map(Result::unwrap);
+        let received = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
+        self.child.wait().unwrap();
+        received
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn traces_and_metrics_reach_a_receiver_under_official_names() {
+    let receiver = Receiver::start();
+    let server = peer("ts-v1-server.mjs");
+    let mut command = Command::new(BOWLINE);
+    command.args(["serve", "--json", "--http", "127.0.0.1:0", "--"]).args(&server);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.endpoint);
+    let serving = Serving::spawn(&mut command);
+    let list = Command::new(BOWLINE).args(["list", &serving.url]).output().unwrap();
+    assert!(list.status.success(), "{list:?}");
+    serving.terminate();
+    let received = receiver.received();
+    let unknown: Vec<_> = received.iter().filter_map(|it| it.get("unknown")).collect();
+    assert!(unknown.is_empty(), "names that the conventions lack: {unknown:?}");
+    let kinds_of = |name: &str| -> BTreeSet<i64> {
+        received
+            .iter()
+            .filter(|it| it["span"] == name)
+            .filter_map(|it| it["kind"].as_i64())
+            .collect()
+    };
+    // 2 is SERVER, 3 is CLIENT.
+    assert_eq!(kinds_of("tools/list"), [2, 3].into(), "{received:?}");
+    let of_kind = |kind: i64| {
+        received.iter().find(|it| it["span"] == "tools/list" && it["kind"] == kind).unwrap()
+    };
+    assert_eq!(of_kind(3)["parent"], of_kind(2)["id"], "the call behind is a child");
+    assert_eq!(of_kind(2)["service"], "bowline");
+    for metric in ["mcp.server.operation.duration", "mcp.client.operation.duration"] {
+        let row = received.iter().find(|it| it["metric"] == metric).expect(metric);
+        assert_eq!(
+            (row["unit"].as_str(), row["bounds"].as_array().map(Vec::len)),
+            (Some("s"), Some(14))
+        );
+    }
+}
