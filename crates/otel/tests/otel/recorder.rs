@@ -3,7 +3,9 @@
 use bowline::Server;
 use bowline::client::ClientBuilder;
 use opentelemetry::Value;
-use opentelemetry_sdk::metrics::data::{AggregatedMetrics, HistogramDataPoint, MetricData};
+use opentelemetry_sdk::metrics::data::{
+    AggregatedMetrics, HistogramDataPoint, MetricData, ScopeMetrics,
+};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, SdkMeterProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 
@@ -41,9 +43,9 @@ impl Recorder {
     }
 
     /// The span of this name that ended last.
-    pub(crate) fn span(&self, kind: opentelemetry::trace::SpanKind, name: &str) -> SpanData {
+    pub(crate) fn span(&self, kind: &opentelemetry::trace::SpanKind, name: &str) -> SpanData {
         let mut spans = self.spans();
-        spans.retain(|span| span.span_kind == kind && span.name == name);
+        spans.retain(|span| span.span_kind == *kind && span.name == name);
         let names: Vec<_> =
             self.spans().into_iter().map(|span| (span.span_kind, span.name)).collect();
         spans.pop().unwrap_or_else(|| panic!("no {kind:?} span `{name}` among {names:?}"))
@@ -54,7 +56,7 @@ impl Recorder {
         self.meters.force_flush().unwrap();
         let exported = self.metrics.get_finished_metrics().unwrap();
         let Some(last) = exported.last() else { return Vec::new() };
-        let metrics = last.scope_metrics().flat_map(|scope| scope.metrics());
+        let metrics = last.scope_metrics().flat_map(ScopeMetrics::metrics);
         let mut found = Vec::new();
         for metric in metrics.filter(|it| it.name() == metric) {
             assert_eq!(metric.unit(), "s");

@@ -118,7 +118,7 @@ async fn no_credential_is_exported(t: Harness) {
     let client = builder.revisions([t.revision()]).connect(near).await.unwrap();
     client.call("keep", json!({ "secret": "none" })).await.unwrap();
     client.close().await;
-    recorder.span(SpanKind::Server, "tools/call keep");
+    recorder.span(&SpanKind::Server, "tools/call keep");
     let exported = recorder.everything();
     assert!(!exported.contains(CANARY), "{exported}");
 }

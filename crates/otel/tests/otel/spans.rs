@@ -34,7 +34,7 @@ pub(crate) fn weather() -> Server {
 }
 
 fn sides(recorder: &Recorder, name: &str) -> [SpanData; 2] {
-    [SpanKind::Client, SpanKind::Server].map(|kind| recorder.span(kind, name))
+    [SpanKind::Client, SpanKind::Server].map(|kind| recorder.span(&kind, name))
 }
 
 #[bowline::test(every_revision, stateless)]
@@ -133,7 +133,7 @@ async fn a_handshake_is_an_initialize(t: Harness) {
     let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
     client.tools().all().await.unwrap();
     let name = if t.revision().has_handshake() { "initialize" } else { "server/discover" };
-    let span = recorder.span(SpanKind::Server, name);
+    let span = recorder.span(&SpanKind::Server, name);
     assert_eq!(attribute(&span, "mcp.method.name").as_deref(), Some(name));
     assert!(recorder.spans().iter().all(|span| span.name != "subscriptions/listen"));
 }

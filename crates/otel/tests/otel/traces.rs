@@ -36,8 +36,8 @@ async fn the_span_of_the_client_is_the_parent_of_the_servers(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(server())).client(|it| recorder.client(it)).await;
     let text = call(&client).await;
-    let one = recorder.span(SpanKind::Client, "tools/call seen");
-    let other = recorder.span(SpanKind::Server, "tools/call seen");
+    let one = recorder.span(&SpanKind::Client, "tools/call seen");
+    let other = recorder.span(&SpanKind::Server, "tools/call seen");
     assert_eq!(other.parent_span_id, one.span_context.span_id());
     assert!(other.parent_span_is_remote);
     assert_eq!(other.span_context.trace_id(), one.span_context.trace_id());
@@ -54,7 +54,7 @@ async fn the_current_span_is_the_parent_of_a_call(t: Harness) {
     let id = context.span().span_context().span_id();
     let context = context.with_baggage([opentelemetry::KeyValue::new("user", "Ada Lovelace")]);
     let text = call(&client).with_context(context).await;
-    let call = recorder.span(SpanKind::Client, "tools/call seen");
+    let call = recorder.span(&SpanKind::Client, "tools/call seen");
     assert_eq!(call.parent_span_id, id);
     assert!(
         text.contains("user=Ada%20Lovelace") && text.contains("Some(\"Ada Lovelace\")"),
@@ -68,7 +68,7 @@ async fn a_client_without_a_layer_can_name_the_parent(t: Harness) {
     let client = t.connect(recorder.server(server())).await;
     let call = client.call("seen", ()).meta("traceparent", PARENT).meta("tracestate", "congo=t61");
     call.await.unwrap();
-    let span = recorder.span(SpanKind::Server, "tools/call seen");
+    let span = recorder.span(&SpanKind::Server, "tools/call seen");
     assert_eq!(span.parent_span_id.to_string(), "b7ad6b7169203331");
     assert_eq!(span.span_context.trace_state().header(), "congo=t61");
 }
@@ -79,7 +79,7 @@ async fn the_layer_of_a_client_continues_a_trace_that_meta_names(t: Harness) {
     let client = t.connect(server()).client(|it| recorder.client(it)).await;
     let call = client.call("seen", ()).meta("traceparent", PARENT).meta("baggage", "user=ann");
     let text = call.await.unwrap().text().to_string();
-    let span = recorder.span(SpanKind::Client, "tools/call seen");
+    let span = recorder.span(&SpanKind::Client, "tools/call seen");
     assert_eq!(span.parent_span_id.to_string(), "b7ad6b7169203331");
     let id = span.span_context.span_id().to_string();
     assert!(text.contains(&id) && text.contains("user=ann"), "{text}");
@@ -102,12 +102,12 @@ async fn the_span_of_code_around_the_server_is_a_link_or_the_parent(t: Harness) 
     });
     let client = t.connect(recorder.server(server()).layer(around)).await;
     client.call("seen", ()).meta("traceparent", PARENT).await.unwrap();
-    let served = recorder.span(SpanKind::Server, "tools/call seen");
+    let served = recorder.span(&SpanKind::Server, "tools/call seen");
     assert_eq!(served.parent_span_id.to_string(), "b7ad6b7169203331");
     let links: Vec<_> = served.links.iter().map(|link| link.span_context.span_id()).collect();
     assert_eq!(links, [id]);
     client.call("seen", ()).await.unwrap();
-    let alone = recorder.span(SpanKind::Server, "tools/call seen");
+    let alone = recorder.span(&SpanKind::Server, "tools/call seen");
     assert_eq!((alone.parent_span_id, alone.links.len()), (id, 0));
     assert!(!alone.parent_span_is_remote);
 }
@@ -147,5 +147,5 @@ async fn post(
         call = call.meta("traceparent", meta);
     }
     call.await.unwrap();
-    recorder.span(SpanKind::Server, "tools/call seen")
+    recorder.span(&SpanKind::Server, "tools/call seen")
 }
