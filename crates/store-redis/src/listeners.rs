@@ -109,10 +109,12 @@ impl Listeners {
         self.shared.lock().topics.entry(topic.clone()).or_default().pending.push_back(pending);
         // Removes the listener if this fails or is dropped.
         let stream = TopicStream { inbox, topic, shared: Arc::downgrade(&self.shared) };
-        subscribe(&self.link, &stream.topic).await?;
-        let late = || Failure::Late(CONFIRMED);
-        let confirmed = tokio::time::timeout(CONFIRMED, confirmation).await;
-        confirmed.map_err(|_| late())?.map_err(|_| late())?;
+        let confirmed = async {
+            subscribe(&self.link, &stream.topic).await?;
+            confirmation.await.map_err(|_| Failure::Late(CONFIRMED))
+        };
+        let late = |_| Failure::Late(CONFIRMED);
+        tokio::time::timeout(CONFIRMED, confirmed).await.map_err(late)??;
         Ok(Box::pin(stream))
     }
 }

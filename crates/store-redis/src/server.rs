@@ -118,8 +118,8 @@ impl Server {
             });
         let single = client.get_multiplexed_async_connection_with_config(&config).await?;
         let mut connection = Connection::Single(single);
-        let info: String = connection.ask(cmd("INFO").arg("server")).await?;
-        if field(&info, "redis_mode") == Some("cluster") {
+        let info: String = connection.ask(cmd("INFO").arg("cluster")).await?;
+        if field(&info, "cluster_enabled") == Some("1") {
             connection = self.connect_to_cluster(nodes, handler).await?;
         }
         self.check(&connection).await?;

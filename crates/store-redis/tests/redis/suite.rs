@@ -27,7 +27,7 @@ impl BackendUnderTest for Single {
 
     /// Fewer than others run: each operation goes through three threads and a process.
     fn histories(&self) -> u64 {
-        40
+        25
     }
 }
 
