@@ -179,9 +179,13 @@ impl Http {
         let service = self.server.build()?;
         if let Some(store) = &self.store {
             service.offer_store(store.clone());
+            self.server.notify().share(store);
         }
         service.begin();
         let mut config = HttpConfig::clone(&self.config);
+        if self.store.is_some() {
+            config = config.with_shared_changes();
+        }
         if let Some(url) = &self.public_url {
             config = config.with_shown_url(url);
         }

@@ -4,6 +4,12 @@
 //! a legacy session. A subscriber has a set of pending changes, not a queue: a client that reads
 //! slowly gets one notification for each changed thing, however often it changed meanwhile.
 
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "only processes over HTTP share changes")
+)]
+mod shared;
+
 use std::collections::{BTreeSet, HashMap};
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
@@ -23,6 +29,8 @@ use crate::error::{Error, Result as HandlerResult};
 use crate::extract::FromCall;
 use crate::handler::signature::HandlerSignature;
 use crate::sync::Signal;
+
+use self::shared::Sharing;
 
 /// The most pending resources of a subscriber that are notified one by one. Beyond that the
 /// subscriber is notified of the URIs that it subscribed to, whose number it has chosen itself. A
@@ -61,6 +69,8 @@ impl FromCall for Notify {
 struct Subscribers {
     last: u64,
     by_number: HashMap<u64, Arc<Subscriber>>,
+    /// Set if other processes share the changes.
+    sharing: Option<Sharing>,
 }
 
 #[derive(Debug)]
@@ -106,20 +116,33 @@ impl Notify {
     }
 
     fn tell(&self, change: &ReportedChange) {
-        let subscribers: Vec<_> = lock(&self.0).by_number.values().cloned().collect();
+        self.tell_all_but(None, change);
+    }
+
+    /// Tells all subscribers but one.
+    fn tell_all_but(&self, except: Option<u64>, change: &ReportedChange) {
+        let all = lock(&self.0);
+        let others = all.by_number.iter().filter(|(number, _)| Some(**number) != except);
+        let subscribers: Vec<_> = others.map(|(_, subscriber)| subscriber.clone()).collect();
+        drop(all);
         for subscriber in subscribers {
             subscriber.add(change);
         }
     }
 
     fn subscribe(&self, request: ListenRequest) -> Subscription {
+        let (number, subscriber) = self.add_subscriber(request);
+        Subscription { number, subscriber, notify: self.clone() }
+    }
+
+    fn add_subscriber(&self, request: ListenRequest) -> (u64, Arc<Subscriber>) {
         let (pending, woken) = Default::default();
         let subscriber = Arc::new(Subscriber { request, pending, woken });
         let mut subscribers = lock(&self.0);
         subscribers.last += 1;
         let number = subscribers.last;
         subscribers.by_number.insert(number, subscriber.clone());
-        Subscription { number, subscriber, notify: self.clone() }
+        (number, subscriber)
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -141,11 +142,20 @@ impl EventLog {
     ///
     /// If the backend fails.
     pub async fn append(&self, message: &[u8], is_last: bool) -> Result<Appended, Error> {
+        self.append_with_news(message, is_last, Bytes::new()).await
+    }
+
+    async fn append_with_news(
+        &self,
+        message: &[u8],
+        is_last: bool,
+        news: Bytes,
+    ) -> Result<Appended, Error> {
         let mut value = BytesMut::with_capacity(message.len() + 1);
         value.put_u8(if is_last { LAST } else { EVENT });
         value.put_slice(message);
         let kept = if is_last { self.kept_after_end } else { self.kept_while_open };
-        let item = NewItem::new(value, kept).tell(self.topic.clone(), Bytes::new());
+        let item = NewItem::new(value, kept).tell(self.topic.clone(), news);
         self.append_item(item, is_last).await
     }
 
@@ -245,8 +255,9 @@ impl EventLog {
 
     async fn start_after(&self, after: Position) -> Result<Replay, Error> {
         let news = self.backend.listen(&self.topic).await?;
-        let (ready, unstored) = (Vec::new().into_iter(), None);
-        Ok(Replay { log: self.clone(), news, after, ready, unstored })
+        let (ready, own_news) = (Vec::new().into_iter(), Bytes::new());
+        let (log, unstored, is_current) = (self.clone(), None, false);
+        Ok(Replay { log, news, after, ready, unstored, own_news, is_current })
     }
 }
 
@@ -272,6 +283,10 @@ pub struct Replay {
     ready: std::vec::IntoIter<LogItem>,
     /// The positions of events that the reader itself sent, although they are not stored.
     unstored: Option<(Position, Position)>,
+    /// What this reader publishes with events that it appends itself, so that it need not read them.
+    own_news: Bytes,
+    /// Whether the last read reached the end of the log, and there were no news since.
+    is_current: bool,
 }
 
 impl Replay {
@@ -301,6 +316,38 @@ impl Replay {
         self.unstored = Some((first, last));
     }
 
+    /// Names this reader in the news of events that it [appends](Self::append) itself. The name must be
+    /// unique, and not empty.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Bytes>) -> Self {
+        self.own_news = name.into();
+        self
+    }
+
+    /// Appends an event that is not the last. Returns it, as if it was read, if no other event comes
+    /// between it and the last that was read. Otherwise it is read in its turn.
+    ///
+    /// # Errors
+    ///
+    /// If the backend fails.
+    pub async fn append(&mut self, message: &[u8]) -> Result<Option<StoredEvent>, Error> {
+        let news = self.own_news.clone();
+        let appended = self.log.append_with_news(message, false, news).await?;
+        let follows = Position(self.after.0.saturating_add(1));
+        if appended != Appended::At(follows) || !self.ready.as_slice().is_empty() {
+            self.is_current = false;
+            return Ok(None);
+        }
+        self.after = follows;
+        let message = Bytes::copy_from_slice(message);
+        Ok(Some(StoredEvent { position: follows, message, is_last: false }))
+    }
+
+    /// Makes the next call of [`next_stored`](Self::next_stored) read the log, also without news.
+    pub fn read_again(&mut self) {
+        self.is_current = false;
+    }
+
     /// Whether events were read from the backend and not returned yet. Right after
     /// [`EventLog::replay`]: whether any event follows.
     pub fn has_buffered(&self) -> bool {
@@ -315,6 +362,10 @@ impl Replay {
     pub async fn next_stored(&mut self) -> Result<Option<StoredEvent>, ReplayError> {
         loop {
             if self.ready.as_slice().is_empty() {
+                self.take_news();
+                if self.is_current {
+                    return Ok(None);
+                }
                 self.read().await?;
             }
             let Some(item) = self.ready.next() else { return Ok(None) };
@@ -347,8 +398,27 @@ impl Replay {
     ///
     /// If the backend closes the topic of the stream.
     pub async fn wait_for_news(&mut self) -> Result<(), Error> {
-        let news = std::future::poll_fn(|cx| self.news.as_mut().poll_next(cx)).await;
-        news.map(|_| ()).ok_or_else(|| Error::new("the topic of a stream has ended"))
+        loop {
+            let news = std::future::poll_fn(|cx| self.news.as_mut().poll_next(cx)).await;
+            let news = news.ok_or_else(|| Error::new("the topic of a stream has ended"))?;
+            if self.is_foreign(&news) {
+                self.is_current = false;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes the news that have arrived.
+    fn take_news(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(news)) = self.news.as_mut().poll_next(&mut cx) {
+            self.is_current &= !self.is_foreign(&news);
+        }
+    }
+
+    /// Empty news are those of other writers, or of a backend that may have missed some.
+    fn is_foreign(&self, news: &Bytes) -> bool {
+        news.is_empty() || *news != self.own_news
     }
 
     /// Reads the next page, and checks that it continues where the last one ended.
@@ -363,6 +433,7 @@ impl Replay {
         if (were_dropped && !self.has_sent_before(read.oldest)) || is_beyond_end {
             return Err(ReplayError::Gap);
         }
+        self.is_current = read.items.len() < PAGE;
         self.ready = read.items.into_iter();
         Ok(())
     }

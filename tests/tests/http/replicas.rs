@@ -8,11 +8,11 @@ use bowline::types::revision::Revision;
 use bowline_http::store::backend::{Backend, Key};
 use bowline_http::store::wrapper::OperationKind;
 use serde_json::json;
-use tokio::time::{Instant, advance, sleep};
+use tokio::time::{Instant, advance, sleep, timeout};
 
 use self::replica::{Replica, store};
 use crate::faulty_store::{Fault, FaultyStore};
-use crate::test_server::{Session, TestServer, text_of, within};
+use crate::test_server::{Session, TestServer, call, text_of, within};
 use crate::wire::Request;
 
 fn echo(session: &Session) -> Request {
@@ -165,4 +165,72 @@ async fn an_idle_copy_is_dropped_and_restored_without_a_write() {
     b.link.take();
     assert_eq!(b.ask(&echo(&session)).await.0, 200);
     assert_eq!(b.link.kinds(), [OperationKind::Renew]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_use_the_store_as_rarely_as_they_can() {
+    use OperationKind::{Append, Renew};
+    let store = store();
+    let replica = Replica::on(&store);
+    let session = replica.session().await;
+    replica.link.take();
+    assert_eq!(replica.ask(&call("echo", json!({ "text": "hello" }))).await.0, 200);
+    assert_eq!(replica.link.kinds(), [], "a modern call");
+    assert_eq!(replica.ask(&echo(&session)).await.0, 200);
+    assert_eq!(replica.link.kinds(), [Renew], "a call in a session");
+    replica.handlers.step(3);
+    let events =
+        replica.stream(&session.call("tell", json!({ "count": 2 }))).await.messages().await;
+    assert_eq!(events.len(), 3);
+    assert_eq!(replica.link.kinds(), [Renew, Append, Append, Append], "a stream of three events");
+    let mut get = replica.stream(&session.get()).await;
+    for number in 0..3 {
+        replica.link.take();
+        replica.notify.tools_changed();
+        get.message().await.unwrap();
+        if number > 0 {
+            assert_eq!(replica.link.kinds(), [Append, Renew], "an event of the GET stream");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_at_one_endpoint_reaches_the_clients_of_the_others_once() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = b.session().await;
+    let mut get = b.stream(&session.get()).await;
+    assert_eq!(a.ask(&echo(&session)).await.0, 200, "the endpoint has a copy too");
+    for is_copied in [true, false] {
+        if !is_copied {
+            sleep(Duration::from_secs(40)).await;
+            assert_eq!(a.endpoint.sessions(), 0);
+        }
+        a.link.take();
+        (0..10).for_each(|_| a.notify.tools_changed());
+        let told = timeout(Duration::from_secs(1), get.message()).await.expect("in a moment");
+        assert_eq!(told.unwrap().json()["method"], "notifications/tools/list_changed");
+        let again = timeout(Duration::from_secs(5), get.message()).await;
+        assert!(again.is_err(), "{again:?}");
+        let published = a
+            .link
+            .take()
+            .into_iter()
+            .filter(|(kind, key)| *kind == OperationKind::Publish && key == "changes");
+        let published = published.count();
+        assert_eq!(published, 1, "changes within a moment are published together");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_reads_the_records_again_after_it_may_have_missed_messages() {
+    let store = store();
+    let replica = Replica::on(&store);
+    let session = replica.session().await;
+    let mut get = replica.stream(&session.get()).await;
+    // Another endpoint has deleted the session, and its message is lost.
+    assert!(store.delete(&Key::new(["session", &session.id])).await.unwrap());
+    store.publish(&Key::new(["sessions"]), "".into()).await.unwrap();
+    let end = timeout(Duration::from_secs(5), get.message()).await;
+    assert_eq!(end, Ok(None), "the session has ended");
 }

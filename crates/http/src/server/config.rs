@@ -49,6 +49,8 @@ pub struct HttpConfig {
     pub(super) store: Arc<dyn Backend>,
     /// Whether other endpoints may have the same store.
     pub(super) is_shared: bool,
+    /// Whether the service itself reports changes in other processes that share the store.
+    pub(super) shares_changes: bool,
 }
 
 impl HttpConfig {
@@ -66,6 +68,7 @@ impl HttpConfig {
             http2: false,
             store: Arc::new(MemoryBackend::default()),
             is_shared: false,
+            shares_changes: false,
         }
     }
 
@@ -154,6 +157,14 @@ impl HttpConfig {
     pub fn with_store(mut self, store: Arc<dyn Backend>) -> Self {
         self.store = store;
         self.is_shared = true;
+        self
+    }
+
+    /// States that the service itself learns of changes in the other processes that share the store,
+    /// so that endpoints need not pass on changes of lists and resources to each other.
+    #[must_use]
+    pub fn with_shared_changes(mut self) -> Self {
+        self.shares_changes = true;
         self
     }
 }

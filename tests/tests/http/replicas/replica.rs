@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use bowline::Notify;
 use bowline::types::revision::Revision;
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
@@ -25,6 +26,7 @@ pub(super) fn store() -> Arc<MemoryBackend> {
 pub(super) struct Replica {
     pub(super) endpoint: Endpoint,
     pub(super) handlers: Handlers,
+    pub(super) notify: Notify,
     pub(super) link: Arc<Wrapped<Link>>,
 }
 
@@ -41,16 +43,17 @@ impl Link {
         self.is_cut.store(is_cut, Ordering::Relaxed);
     }
 
-    /// The operations since the last time, without the upkeep of the endpoint's lease.
+    /// The operations since the last time.
     pub(super) fn take(&self) -> Vec<(OperationKind, String)> {
-        let mut operations = std::mem::take(&mut *self.operations.lock().unwrap());
-        operations.retain(|(_, key)| !key.starts_with("replica/"));
-        operations
+        std::mem::take(&mut *self.operations.lock().unwrap())
     }
 
-    /// The kinds of operations since the last time.
+    /// The kinds of operations since the last time that belong to a session: not the lease of the
+    /// endpoint, nor changes that concern all sessions.
     pub(super) fn kinds(&self) -> Vec<OperationKind> {
-        self.take().into_iter().map(|(kind, _)| kind).collect()
+        let is_of_session = |key: &str| !key.starts_with("replica/") && key != "changes";
+        let operations = self.take().into_iter().filter(|(_, key)| is_of_session(key));
+        operations.map(|(kind, _)| kind).collect()
     }
 }
 
@@ -75,8 +78,9 @@ impl Replica {
         let (is_cut, operations) = Default::default();
         let link = Arc::new(Wrapped(Link { memory: memory.clone(), is_cut, operations }));
         let (server, handlers) = sample_server();
+        let notify = server.notify();
         let endpoint = server.http().store(link.clone()).build().unwrap();
-        Self { endpoint, handlers, link }
+        Self { endpoint, handlers, notify, link }
     }
 
     pub(super) async fn send(&self, request: &Request) -> http::Response<Body> {

@@ -76,25 +76,29 @@ pub(super) async fn subscribe(
     store.listen(&topic()).await
 }
 
-/// Passes every message to `handle`, and subscribes again whenever the topic ends.
+/// Passes every message to `handle`, and subscribes again whenever the topic ends. `handle` gets `None`
+/// if messages may have been missed.
 ///
 /// Runs in a task until the endpoint is dropped. What is published while the topic is not
-/// subscribed to is lost; requests and upkeep read the record anyway.
+/// subscribed to is lost, so records are read again afterwards.
 pub(super) async fn receive_all(
     store: Arc<dyn Backend>,
     mut messages: BoxStream<'static, Bytes>,
-    handle: impl Fn(Broadcast) + Send,
+    handle: impl Fn(Option<Broadcast>) + Send,
 ) {
     loop {
         while let Some(message) = std::future::poll_fn(|cx| messages.as_mut().poll_next(cx)).await {
             // An endpoint of another version may publish what this one cannot read.
-            if let Ok(broadcast) = text(&message).and_then(read) {
-                handle(broadcast);
+            match text(&message).and_then(read) {
+                Ok(broadcast) => handle(Some(broadcast)),
+                Err(_) if message.is_empty() => handle(None),
+                Err(_) => {}
             }
         }
         messages = loop {
             tokio::time::sleep(PAUSE).await;
             if let Ok(messages) = subscribe(&store).await {
+                handle(None);
                 break messages;
             }
         };

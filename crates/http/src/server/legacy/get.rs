@@ -11,12 +11,13 @@
 //! reconnect later (HTTP-45).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bowline_proto::codec::sse;
 use bowline_proto::mirror::HeaderField;
 use bowline_store::backend::Position;
-use bowline_store::events::{Replay, ReplayError};
+use bowline_store::events::{Replay, ReplayError, StoredEvent};
 use bowline_types::revision::Revision;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderName, Response, StatusCode};
@@ -26,7 +27,7 @@ use super::super::inbound::Inbound;
 use super::super::{head, reply};
 use super::event_id::{EventId, GET_STREAM};
 use super::lookup::{check_version, find};
-use super::session::{HttpSession, Recorded, Start};
+use super::session::{HttpSession, Start};
 use super::sessions::OpenSessions;
 use super::standalone::StandaloneReader;
 use super::{refusals, resume, sse2024};
@@ -36,6 +37,9 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// How long a client waits before it comes back to a stream that another has taken over. Without the
 /// pause, two clients with one session would take the stream from each other all the time.
 const TAKEN_OVER: Duration = Duration::from_secs(5);
+
+/// How many GET streams this process has opened. Names each of them in the news of a log.
+static STREAMS: AtomicU64 = AtomicU64::new(0);
 
 /// Answers a GET: a new stream, or with `Last-Event-ID` the rest of an earlier one. The checks come
 /// in the order of their cost: headers, then the session, then the log.
@@ -125,6 +129,8 @@ impl GetStream {
     fn new(session: &Arc<HttpSession>, mut replay: Replay, start: Start) -> Self {
         let (reader, after) = StandaloneReader::open(session, start);
         replay.skip_to(after);
+        let number = STREAMS.fetch_add(1, Ordering::Relaxed);
+        let replay = replay.named(format!("{}.{number}", session.core.replica));
         let mut greeting = BytesMut::new();
         if has_first_id(session) && matches!(start, Start::Fresh(_)) {
             let id = EventId::new(GET_STREAM, after).to_string();
@@ -148,6 +154,23 @@ impl GetStream {
         self.reader.may_send(position)
     }
 
+    /// Sends an event of the log, or ends the stream if another has to send it.
+    async fn send(mut self: Box<Self>, event: &StoredEvent) -> Option<(Bytes, Box<Self>)> {
+        match self.may_send(event.position).await {
+            true => Some((resume::event_text(GET_STREAM, event), self)),
+            false => self.end(),
+        }
+    }
+
+    /// A message that the store did not take: sent without an id, so the client cannot resume after
+    /// it.
+    fn unstored(&mut self, message: &[u8]) -> Bytes {
+        self.replay.note_unstored();
+        let mut text = BytesMut::new();
+        sse::write_event(&mut text, None, message);
+        text.freeze()
+    }
+
     /// Ends the stream. A client whose stream was taken over is asked to reconnect later.
     fn end(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         if !self.reader.is_superseded() || !has_first_id(&self.reader.session) {
@@ -167,8 +190,8 @@ fn has_first_id(session: &HttpSession) -> bool {
 }
 
 /// One loop for two sources. What is in the log is sent first. What comes on the line is appended
-/// to the log, and then found there, by this stream or by the one that has taken over meanwhile. So
-/// no message is sent twice or lost between two streams, unless the store fails.
+/// to the log, and sent by this stream, or found there by the one that has taken over meanwhile. So no
+/// message is sent twice or lost between two streams, unless the store fails.
 impl EventStream for GetStream {
     async fn next_piece(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         if let Some(greeting) = self.greeting.take() {
@@ -179,12 +202,7 @@ impl EventStream for GetStream {
         }
         loop {
             match self.replay.next_stored().await {
-                Ok(Some(event)) => {
-                    return match self.may_send(event.position).await {
-                        true => Some((resume::event_text(GET_STREAM, &event), self)),
-                        false => self.end(),
-                    };
-                }
+                Ok(Some(event)) => return self.send(&event).await,
                 // The stream ends here, so that the client comes back and learns of the gap.
                 Err(ReplayError::Gap) => return None,
                 // A store that failed is treated as an empty log: messages that come meanwhile are
@@ -201,16 +219,18 @@ impl EventStream for GetStream {
                 }
             };
             let Some(message) = message else { return self.end() };
-            // Recorded before it is sent. It is sent when the replay finds it in the log.
-            let log = self.replay.log();
-            let recorded = self.reader.session.append(log, &message, false).await;
+            // Recorded before it is sent.
+            let recorded = self.replay.append(&message).await;
             self.reader.recorded();
-            if !matches!(recorded, Recorded::At(_)) {
-                // The store failed: sent without an id, so the client cannot resume after it.
-                self.replay.note_unstored();
-                let mut text = BytesMut::new();
-                sse::write_event(&mut text, None, &message);
-                return Some((text.freeze(), self));
+            // The session may have ended, and deleted its logs, while we wrote.
+            if self.reader.session.is_over() {
+                let _ = self.replay.log().delete().await;
+            }
+            match recorded {
+                Ok(Some(event)) => return self.send(&event).await,
+                // Others come first. It is sent when the replay finds it in the log.
+                Ok(None) => {}
+                Err(_) => return Some((self.unstored(&message), self)),
             }
         }
     }

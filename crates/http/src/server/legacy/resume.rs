@@ -115,6 +115,7 @@ impl ResumedStream {
                 () = &mut self.session_closed => return Ok(None),
                 () = &mut self.stream_ended => {
                     // The log is read once more: the last event was written before the end.
+                    self.replay.read_again();
                     self.may_grow = false;
                     continue;
                 }

@@ -166,7 +166,7 @@ impl OpenSessions {
         let begin = || async {
             let messages = broadcast::subscribe(store).await?;
             let table = Arc::downgrade(&self.table);
-            let handle = move |message| received::handle(&table, &message);
+            let handle = move |message| received::handle(&table, message);
             // Before the first mark names it.
             replica::renew(store, &self.core.replica).await?;
             let receives = spawn(broadcast::receive_all(store.clone(), messages, handle));

@@ -111,6 +111,10 @@ impl HttpSession {
     ) {
         let parked = {
             let mut state = self.lock();
+            // The endpoint that has the GET stream hears of the same changes.
+            if listener == Listener::Relay && self.core.config.shares_changes {
+                return;
+            }
             // Under the same lock as the look: a subscription that is parked later wakes the listener.
             state.standalone.register(cx);
             match state.has_listener(listener) {

@@ -9,8 +9,10 @@ use super::super::broadcast::{self, Broadcast};
 use super::super::session::HttpSession;
 use super::{Table, forget_closed};
 
-/// Handles what another endpoint published about a session, if this endpoint has a copy.
-pub(super) fn handle(table: &Weak<Table>, broadcast: &Broadcast) {
+/// Handles what another endpoint published about a session, if this endpoint has a copy. `None` if
+/// messages may have been missed.
+pub(super) fn handle(table: &Weak<Table>, broadcast: Option<Broadcast>) {
+    let Some(broadcast) = broadcast else { return read_again(table) };
     let found = table.upgrade().and_then(|table| lock(&table).get(&broadcast.session).cloned());
     let is_foreign = |session: &Arc<HttpSession>| session.core.replica != broadcast.replica;
     let Some(session) = found.filter(is_foreign) else { return };
@@ -26,4 +28,19 @@ pub(super) fn handle(table: &Weak<Table>, broadcast: &Broadcast) {
             });
         }
     }
+}
+
+/// Reads the records of all copies, because messages of other endpoints may have been missed.
+fn read_again(table: &Weak<Table>) {
+    let Some(sessions) = table.upgrade() else { return };
+    let sessions: Vec<_> = lock(&sessions).values().cloned().collect();
+    let table = table.clone();
+    // One after the other, since there may be many.
+    spawn(async move {
+        for session in sessions.iter().filter(|session| session.is_shared()) {
+            // If the store fails, the next request reads the record.
+            let _ = session.refresh().await;
+            forget_closed(&table, session);
+        }
+    });
 }

@@ -1,0 +1,150 @@
+//! Passes changes on between processes that share a store, so that a client is notified of a change
+//! in any of them.
+//!
+//! Changes within a tenth of a second are published together. The process that publishes a change has
+//! notified its own clients already.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use bowline_proto::request::ReportedChange;
+use bowline_proto::sync::lock;
+use bowline_store::backend::BoxStream;
+use bowline_store::{Backend, Key};
+use bowline_transport::task::spawn_on;
+use bowline_types::subscription::SubscriptionFilter;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+use super::{ListenRequest, Notify, Pending, Subscriber, Subscribers};
+
+/// Changes within this time are published together.
+const TOGETHER: Duration = Duration::from_millis(100);
+
+/// How long to wait after the store failed.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The tasks that publish and receive. They end with the notifier.
+#[derive(Debug)]
+pub(super) struct Sharing([JoinHandle<()>; 2]);
+
+impl Drop for Sharing {
+    fn drop(&mut self) {
+        self.0.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// What one process publishes.
+#[derive(Default, Serialize, Deserialize)]
+struct SharedChanges {
+    /// The process, which has handled the changes already.
+    origin: u64,
+    #[serde(default)]
+    tools: bool,
+    #[serde(default)]
+    prompts: bool,
+    #[serde(default)]
+    resources: bool,
+    #[serde(default)]
+    updated: BTreeSet<String>,
+}
+
+fn topic() -> Key {
+    Key::new(["changes"])
+}
+
+impl Notify {
+    /// Exchanges changes with the other processes that share a store. Does nothing the second time,
+    /// or without a runtime.
+    pub(crate) fn share(&self, store: &Arc<dyn Backend>) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        let mut bytes = [0; 8];
+        if getrandom::fill(&mut bytes).is_err() || lock(&self.0).sharing.is_some() {
+            return;
+        }
+        let origin = u64::from_ne_bytes(bytes);
+        let (number, own) = self.add_subscriber(everything());
+        let publishes = spawn_on(&runtime, publish_all(store.clone(), own, origin));
+        let to = Receiver { subscribers: Arc::downgrade(&self.0), number, origin };
+        let receives = spawn_on(&runtime, to.receive_all(store.clone()));
+        lock(&self.0).sharing = Some(Sharing([publishes, receives]));
+    }
+}
+
+fn everything() -> ListenRequest {
+    let mut filter = SubscriptionFilter::default();
+    filter.tools_list_changed = true;
+    filter.prompts_list_changed = true;
+    filter.resources_list_changed = true;
+    ListenRequest { filter, every_resource: true }
+}
+
+/// Publishes what the subscriber is notified of. What the store does not take is published later.
+async fn publish_all(store: Arc<dyn Backend>, own: Arc<Subscriber>, origin: u64) {
+    loop {
+        while lock(&own.pending).is_empty() {
+            own.woken.notified().await;
+        }
+        tokio::time::sleep(TOGETHER).await;
+        let pending = std::mem::take(&mut *lock(&own.pending));
+        let Pending { tools, prompts, resources, updated } = pending;
+        let changes = SharedChanges { origin, tools, prompts, resources, updated };
+        let text = serde_json::to_vec(&changes).unwrap_or_default();
+        while store.publish(&topic(), text.clone().into()).await.is_err() {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// Notifies the clients of this process of changes in others.
+struct Receiver {
+    subscribers: Weak<Mutex<Subscribers>>,
+    /// The subscriber that publishes: it must not publish again what others have.
+    number: u64,
+    origin: u64,
+}
+
+impl Receiver {
+    async fn receive_all(self, store: Arc<dyn Backend>) {
+        loop {
+            if let Ok(mut messages) = store.listen(&topic()).await {
+                while let Some(message) = next(&mut messages).await {
+                    self.handle(&message);
+                }
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    fn handle(&self, message: &Bytes) {
+        // Messages may have been missed, so any list may have changed.
+        if message.is_empty() {
+            let lists = [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
+            lists.iter().for_each(|change| self.tell(change));
+            return;
+        }
+        // A process of another version may publish what this one cannot read.
+        let Ok(changes) = serde_json::from_slice::<SharedChanges>(message) else { return };
+        if changes.origin == self.origin {
+            return;
+        }
+        let SharedChanges { tools, prompts, resources, updated, .. } = changes;
+        let mut pending = Pending { tools, prompts, resources, updated };
+        while let Some(change) = pending.take() {
+            self.tell(&change);
+        }
+    }
+
+    fn tell(&self, change: &ReportedChange) {
+        if let Some(subscribers) = self.subscribers.upgrade() {
+            Notify(subscribers).tell_all_but(Some(self.number), change);
+        }
+    }
+}
+
+async fn next(messages: &mut BoxStream<'static, Bytes>) -> Option<Bytes> {
+    std::future::poll_fn(|cx| messages.as_mut().poll_next(cx)).await
+}
