@@ -96,7 +96,7 @@ fn two_sets_of_arguments_are_refused() {
 
 #[test]
 fn no_keys_are_refused() {
-    let error = problem(&Server::new("keys", "1").state_keys::<[u8; 32]>([]));
+    let error = problem(&Server::new("keys", "1").state_keys(Vec::<[u8; 32]>::new()));
     assert!(error.to_string().contains("no keys"), "{error}");
 }
 
