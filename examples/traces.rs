@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     client.call("add", json!({ "a": 40, "b": 2 })).await?;
 
     for span in exporter.get_finished_spans()? {
-        println!("{:?} {}", span.span_kind, span.name);
+        eprintln!("{:?} {}", span.span_kind, span.name);
     }
     Ok(())
 }
