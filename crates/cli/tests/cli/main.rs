@@ -17,6 +17,8 @@ mod read;
 mod shell;
 mod terminal;
 mod usage;
+#[path = "../user/mod.rs"]
+mod user;
 mod watch;
 
 use std::fs;
@@ -40,8 +42,7 @@ fn exhibit() -> PathBuf {
 fn bowline() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bowline"));
     let nowhere = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    command.env("HOME", nowhere).env("XDG_CONFIG_HOME", nowhere.join("config"));
-    command.env("XDG_DATA_HOME", nowhere.join("data"));
+    user::at_home(&mut command, nowhere);
     command.current_dir(nowhere).stdin(Stdio::null());
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command

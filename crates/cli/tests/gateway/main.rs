@@ -16,3 +16,5 @@ mod proxy;
 mod secrets;
 mod sharing;
 mod support;
+#[path = "../user/mod.rs"]
+mod user;

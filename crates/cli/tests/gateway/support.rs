@@ -14,6 +14,8 @@ use nix::unistd::Pid;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use crate::user::at_home;
+
 pub(crate) const BOWLINE: &str = env!("CARGO_BIN_EXE_bowline");
 
 /// The revisions that stand for the two eras.
@@ -133,7 +135,19 @@ pub(crate) enum Start {
     Tree,
     /// The same with processes that ignore SIGTERM.
     StubbornTree,
+    /// The command as a server that knows only revisions with a handshake, and asks questions.
+    Legacy,
 }
+
+/// Refuses the probe of the gateway, if there is one, and then runs the command. A gateway that knows
+/// the server begins with the handshake, which the command gets.
+const REFUSING_THE_PROBE: &str = r#"read -r first
+    case $first in *'"server/discover"'*)
+        id=$(printf '%s' "$first" | sed 's/.*"id":\([0-9]*\).*/\1/')
+        printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}\n' "$id"
+        exec "$0" demo --stdio
+    esac
+    { printf '%s\n' "$first"; exec cat; } | exec "$0" demo --stdio"#;
 
 impl Start {
     fn entry(self, mark: &Mark) -> Value {
@@ -143,6 +157,10 @@ impl Start {
                 return json!({ "command": BOWLINE, "args": ["demo", "--stdio"], "env": env });
             }
             Self::Tree => "sleep 1000 & exec \"$0\" demo --stdio",
+            Self::Legacy => {
+                let args = ["-c", REFUSING_THE_PROBE, BOWLINE];
+                return json!({ "command": "/bin/sh", "args": args, "env": env, "asks": true });
+            }
             Self::StubbornTree => "trap '' TERM; sleep 1000 & exec \"$0\" demo --stdio",
         };
         json!({ "command": "/bin/sh", "args": ["-c", script, BOWLINE], "env": env })
@@ -177,12 +195,8 @@ impl Gateway {
         fs::write(&path, config.to_string()).unwrap();
         let mut command = Command::new(BOWLINE);
         command.args(["gateway", "--json", "--http", "127.0.0.1:0"]).arg(&path);
-        command
-            .env(variable.0, variable.1)
-            .env("HOME", folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let command = at_home(&mut command, folder.path()).env(variable.0, variable.1);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         while !output.ends_with("}\n") {

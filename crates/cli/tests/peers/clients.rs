@@ -1,11 +1,11 @@
 //! Clients of other SDKs run one scenario against the built-in server of `bowline demo`, with the era
 //! of the connection behind the bridge fixed.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::{BOTH, BOWLINE, Serving, peer};
+use crate::{BOTH, BOWLINE, Serving, at_home, peer};
 
 /// The revisions that a bridge speaks to its server: one era, or both.
 const UPSTREAMS: [&[&str]; 3] = [&["--revision", BOTH[0]], &["--revision", BOTH[1]], &[]];
@@ -13,7 +13,7 @@ const UPSTREAMS: [&[&str]; 3] = [&["--revision", BOTH[0]], &["--revision", BOTH[
 /// Runs a client of another SDK against a command, and returns its report.
 fn report(client: &str, options: &[&str], command: &[&str]) -> Value {
     let [interpreter, script] = peer(client);
-    let mut run = Command::new(interpreter);
+    let mut run = at_home(&interpreter);
     run.arg(script).args(options).arg("--").args(command).stdin(Stdio::null());
     let output = run.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

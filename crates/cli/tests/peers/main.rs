@@ -5,6 +5,8 @@ mod clients;
 mod matrix;
 mod otlp;
 mod servers;
+#[path = "../user/mod.rs"]
+mod user;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -30,6 +32,13 @@ fn peer(script: &str) -> [String; 2] {
     [interpreter, folder.join(script).display().to_string()]
 }
 
+/// A program, away from the folders of the user who runs the tests, and so is what it starts.
+fn at_home(program: &str) -> Command {
+    let mut command = Command::new(program);
+    user::at_home(&mut command, &Path::new(env!("CARGO_TARGET_TMPDIR")).join("peers"));
+    command
+}
+
 /// A command that serves over HTTP until it is dropped.
 struct Serving {
     child: Child,
@@ -38,7 +47,7 @@ struct Serving {
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
-        Self::spawn(Command::new(BOWLINE).args(arguments))
+        Self::spawn(at_home(BOWLINE).args(arguments))
     }
 
     fn spawn(command: &mut Command) -> Self {

@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use self::losses::LOSSES;
-use crate::{BOTH, BOWLINE, Serving, peer};
+use crate::{BOTH, BOWLINE, Serving, at_home, peer};
 
 const LEGACY: &str = BOTH[0];
 const MODERN: &str = BOTH[1];
@@ -48,7 +48,7 @@ impl Client {
     /// What the client sees.
     fn report(&self, revision: &str, options: &[&str], server: &[&str]) -> Result<Value, String> {
         let [interpreter, script] = peer(self.program[0]);
-        let mut command = Command::new(interpreter);
+        let mut command = at_home(&interpreter);
         command.arg(script).args(&self.program[1..]).args(["--revision", revision]);
         let output = command.args(options).args(server).stdin(Stdio::null()).output().unwrap();
         match output.status.success() {

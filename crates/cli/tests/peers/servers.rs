@@ -1,15 +1,15 @@
 //! Servers of other SDKs are listed by our client in both eras, and must look as they do without the
 //! bridge.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::{BOTH, BOWLINE, Serving, peer};
+use crate::{BOTH, BOWLINE, Serving, at_home, peer};
 
 /// The list of tools that our client gets, as JSON.
 fn tools(revision: Option<&str>, target: &[&str]) -> Value {
-    let mut run = Command::new(BOWLINE);
+    let mut run = at_home(BOWLINE);
     run.args(["list", "--json"]).args(revision.map(|it| ["--revision", it]).iter().flatten());
     let output = run.args(target).stdin(Stdio::null()).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
