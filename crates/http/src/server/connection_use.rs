@@ -32,7 +32,7 @@ pub(super) struct ConnectionUse {
     /// Never reset: a connection that was asked to end takes no further request after those that
     /// have come.
     is_ending: AtomicBool,
-    /// Whether each answer asks the client to close the connection. Set while the server is still listening,
+    /// Whether each answer asks the client to close the connection. Set while the server still listens,
     /// see [`HttpLimits::lame_duck`](super::HttpLimits::lame_duck).
     is_leaving: AtomicBool,
     /// The task that serves it, once there is one.
