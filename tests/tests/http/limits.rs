@@ -49,6 +49,7 @@ fn every_limit_of_http_has_a_test() {
         "resumption",
         "keep_alive",
         "unreachable",
+        "lame_duck",
         "drain",
     ];
     assert_eq!(fields(&HttpLimits::default()), all(&[around::TESTED, &elsewhere]));

@@ -36,6 +36,7 @@ use bowline_proto::request::{ExchangeId, Owner, Response as Outcome};
 use bowline_proto::server::{Attached, ServerConnection};
 use bowline_proto::sync::lock;
 use bowline_proto::table::exchanges::ExchangeTable;
+use bowline_proto::table::hash::CountedKeys;
 use bowline_store::events::EventLog;
 use bowline_types::revision::Revision;
 use tokio::sync::Notify;
@@ -115,7 +116,7 @@ struct State {
     /// The number of the stream that was opened last.
     last_stream: u64,
     /// The streams of POSTs that have not ended, with or without a reader.
-    open_streams: HashMap<u64, EventLog>,
+    open_streams: HashMap<u64, EventLog, CountedKeys>,
 }
 
 /// How a session has ended at this endpoint.
@@ -287,7 +288,7 @@ impl State {
             copy: None,
             is_relaying: false,
             last_stream: GET_STREAM,
-            open_streams: HashMap::new(),
+            open_streams: HashMap::default(),
         }
     }
 }

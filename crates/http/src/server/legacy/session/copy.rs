@@ -1,8 +1,8 @@
 //! What one copy of a shared session knows of the record in the store.
 //!
 //! Every endpoint with the same store can serve a session. It reads the record, makes a copy of the
-//! session from it, and counts itself in before it opens a stream or asks a question. From then on the copy reads the record at every request,
-//! and adopts what other copies have changed.
+//! session from it, and counts itself in before it opens a stream or asks a question. From then on
+//! the copy reads the record at every request, and adopts what other copies have changed.
 
 use std::time::{Duration, Instant};
 
