@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use bowline_types::error::code;
 use opentelemetry::global::{self, BoxedTracer, ObjectSafeTracerProvider};
 use opentelemetry::metrics::{Histogram, Meter, MeterProvider};
 use opentelemetry::trace::SpanKind;
@@ -89,7 +90,7 @@ impl Telemetry {
     /// Whether a code may become an attribute: those that JSON-RPC reserves, and a bounded number of
     /// others.
     pub(crate) fn counts_code(&self, code: i64) -> bool {
-        (-32_768..=-32_000).contains(&code) || self.codes.add(code)
+        code::OF_JSON_RPC.contains(&code) || self.codes.add(code)
     }
 
     pub(crate) fn record_operation(&self, seconds: f64, attributes: &[KeyValue]) {

@@ -38,6 +38,8 @@ pub mod code {
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
     /// The codes that belong to the specification since 2026-07-28 (ERR-9), defined or not.
     pub const RESERVED: std::ops::RangeInclusive<i64> = -32099..=HEADER_MISMATCH;
+    /// The codes that JSON-RPC reserves for itself and for implementations.
+    pub const OF_JSON_RPC: std::ops::RangeInclusive<i64> = -32768..=-32000;
     /// The user refused a sampling request (up to 2025-11-25).
     pub const USER_REJECTED: i64 = -1;
     /// The client sends more requests than it may. The specification has no code for this, so this
