@@ -148,7 +148,7 @@ impl Observation {
         }
     }
 
-    /// Exports what is left. Takes at most a few seconds.
+    /// The exporters send what they still hold. The caller waits for them a few seconds at most.
     pub(crate) async fn end(self) {
         let Self { tracers, meters, .. } = self;
         // Both wait for the export, which this thread carries out.
