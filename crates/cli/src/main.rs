@@ -15,6 +15,7 @@
 //! * `inspect`: looks at a server step by step.
 //! * `exit`: exit codes, and failures with their hints.
 //! * `serving`: what the commands that serve have in common.
+//! * `shared_state`: the store and the keys that several of their processes share.
 //! * `observe`: traces, metrics, a log of requests, and health, for the commands that serve.
 //! * `interrupt`: Ctrl-C.
 //! * `questions`: those of a server in the middle of a call; `sampling`: those to a model.
@@ -41,6 +42,7 @@ mod sampling;
 mod save;
 mod schema;
 mod serving;
+mod shared_state;
 mod suggest;
 mod target;
 mod terminal;

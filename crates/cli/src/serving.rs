@@ -4,9 +4,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use bowline::client::{ClientBuilder, ClientLayer};
+use bowline::http::Http;
 use bowline::types::capability::ClientCapabilities;
 use bowline::types::implementation::Implementation;
-use bowline::{Client, Server};
+use bowline::{Client, Server, StateKeys};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
 use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, layered_client_builder};
 use serde::Serialize;
@@ -45,11 +46,10 @@ impl HttpArgs {
     /// If the address cannot be used.
     pub(crate) async fn serve(
         &self,
-        server: &Server,
+        mut http: Http,
         address: &str,
         observation: &Observation,
     ) -> Result<(), Failure> {
-        let mut http = server.http();
         for host in &self.hosts {
             http = http.host(host);
         }
@@ -67,11 +67,23 @@ impl HttpArgs {
         let address = bound.address().map_err(|error| unusable(&error))?;
         self.announce(&format!("http://{address}/mcp"), observation.admin_url());
         observation.set_ready(true);
+        let endpoint = bound.endpoint().clone();
         let stopping = async {
-            stopped().await;
+            let signal = stopped().await;
             observation.set_ready(false);
+            if signal == StopSignal::Interrupt {
+                // A process with a store serves on for some seconds, unless a user waits for its end.
+                endpoint.stop();
+            }
         };
-        bound.serve_until(stopping).await;
+        let stopped_twice = async {
+            stopped().await;
+            stopped().await;
+        };
+        tokio::select! {
+            () = bound.serve_until(stopping) => {}
+            () = stopped_twice => {}
+        }
         Ok(())
     }
 
@@ -92,20 +104,29 @@ impl HttpArgs {
     }
 }
 
+/// Which signal asks the process to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StopSignal {
+    /// A user has typed Ctrl-C, and waits.
+    Interrupt,
+    /// A supervisor ends the process, perhaps to replace it.
+    Terminate,
+}
+
 /// Resolves when the process is interrupted or terminated.
-pub(crate) async fn stopped() {
+async fn stopped() -> StopSignal {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminated.recv() => {}
-            }
-            return;
+            return tokio::select! {
+                _ = tokio::signal::ctrl_c() => StopSignal::Interrupt,
+                _ = terminated.recv() => StopSignal::Terminate,
+            };
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+    StopSignal::Interrupt
 }
 
 /// Serves one client on standard input and output, until it closes its end.
@@ -116,7 +137,10 @@ pub(crate) async fn stopped() {
 pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::new(Exit::Unreachable, error.to_string());
     let stdio = bowline::transport::stdio::Stdio::take().map_err(|error| failed(&error))?;
-    server.serve_until(stdio, stopped()).await.map_err(|error| failed(&error))
+    let stop = async {
+        stopped().await;
+    };
+    server.serve_until(stdio, stop).await.map_err(|error| failed(&error))
 }
 
 /// The bridge to one server: connected once, so that a server that cannot be reached is reported at
@@ -129,6 +153,7 @@ pub(crate) async fn bridge_to(
     mut target: Target,
     callers: Callers,
     layer: Option<Arc<dyn ClientLayer>>,
+    keys: Option<StateKeys>,
 ) -> Result<Bridge, Failure> {
     let limits = GatewayLimits::default();
     let declared = Lanes::every_question();
@@ -143,7 +168,10 @@ pub(crate) async fn bridge_to(
         Callers::One => lanes.for_one_caller(),
         Callers::Many => lanes,
     };
-    let lot = ParkingLot::new(ParkLimits::default());
+    let lot = match keys {
+        Some(keys) => ParkingLot::with_keys(keys, ParkLimits::default()),
+        None => ParkingLot::new(ParkLimits::default()),
+    };
     let lot = lot.map_err(|error| Failure::new(Exit::Unreachable, error.to_string()))?;
     Ok(Bridge { lanes: lanes.described_by_server().knowing(met), info, lot })
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bowline_server::StateKeys;
+
 use crate::config::{ConfigVariables, Launch, ServerEntry};
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
@@ -27,13 +29,14 @@ pub struct GatewayOptions {
     pub(crate) limits: GatewayLimits,
     pub(crate) dialer: Dialer,
     pub(crate) memory: Option<Arc<AskingServers>>,
+    pub(crate) state_keys: Option<StateKeys>,
 }
 
 impl GatewayOptions {
     /// Values for the variables of the file; all else as usual.
     pub fn new(variables: ConfigVariables) -> Self {
         let dialer: Dialer = Arc::new(|_, launch| Arc::new(launch));
-        Self { variables, limits: GatewayLimits::default(), dialer, memory: None }
+        Self { variables, limits: GatewayLimits::default(), dialer, memory: None, state_keys: None }
     }
 
     /// Sets the limits.
@@ -54,6 +57,13 @@ impl GatewayOptions {
     /// Remembers which servers ask questions.
     pub fn remembering(mut self, memory: Arc<AskingServers>) -> Self {
         self.memory = Some(memory);
+        self
+    }
+
+    /// Seals the state of calls that ask with these keys. Give the same to all gateways that serve
+    /// the same callers, and to their [servers](bowline_server::Server::state_keys).
+    pub fn state_keys(mut self, keys: impl Into<StateKeys>) -> Self {
+        self.state_keys = Some(keys.into());
         self
     }
 }

@@ -91,6 +91,9 @@ impl<U: Upstream> Parking<U> {
                 Taken::Running => Err(ErrorObject::invalid_request(
                     "the answers to this call have arrived already; await the first answer",
                 )),
+                Taken::Elsewhere => Err(ErrorObject::invalid_request(
+                    "this call waits in another process of the gateway; call again without a state",
+                )),
                 Taken::Unknown => Err(bowline_server::seal::BadState.into()),
             },
         }

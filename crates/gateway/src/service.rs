@@ -86,7 +86,10 @@ impl Gateway {
     ///
     /// As [`new`](Self::new).
     pub fn with_options(file: &ConfigFile, options: GatewayOptions) -> Result<Self, ConfigError> {
-        let lot = ParkingLot::new(ParkLimits::default());
+        let lot = match options.state_keys.clone() {
+            Some(keys) => ParkingLot::with_keys(keys, ParkLimits::default()),
+            None => ParkingLot::new(ParkLimits::default()),
+        };
         let lot = lot.map_err(|error| ConfigError::new(&file.path, "", error.to_string()))?;
         let fan = Fan::new(file, (&options, &lot), &[])?;
         Ok(Self(Arc::new(Inner {

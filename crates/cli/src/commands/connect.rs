@@ -33,7 +33,7 @@ impl Args {
         if let Some(word) = self.words.first() {
             return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
         }
-        let bridge = interruptible(bridge_to(target, Callers::One, None)).await?;
+        let bridge = interruptible(bridge_to(target, Callers::One, None, None)).await?;
         let outcome = over_stdio(&bridge.server()).await;
         bridge.close().await;
         outcome.map(|()| Exit::Done)

@@ -17,6 +17,7 @@ use crate::logins::GatewayLogins;
 use crate::observe::{Observation, ObserveArgs};
 use crate::print;
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
+use crate::shared_state::SharedStateArgs;
 
 /// Serves many servers as one, over stdio or HTTP, to clients of any revision
 ///
@@ -37,6 +38,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     listen: HttpArgs,
     #[command(flatten)]
+    shared: SharedStateArgs,
+    #[command(flatten)]
     observe: ObserveArgs,
 }
 
@@ -45,6 +48,7 @@ Examples:
   bowline gateway .mcp.json --http
   bowline gateway ~/.cursor/mcp.json --http 127.0.0.1:9000
   bowline gateway .mcp.json --http --admin 127.0.0.1:9464 --log json
+  bowline gateway .mcp.json --http --store redis://localhost       with others on one store
 
 In the configuration of a host:
   { \"mcpServers\": { \"all\": { \"command\": \"bowline\",
@@ -65,38 +69,37 @@ impl Args {
         let path = self.path()?;
         let seen = FileStamp::of(&path);
         let file = load(&path).map_err(|error| unusable(&error))?;
+        let address = self.address(&file);
+        let shared = match &address {
+            Some(_) => self.shared.open().await?,
+            None => self.shared.open_keys()?,
+        };
         let observation = self.observe.begin().await?;
-        let gateway = Gateway::with_options(&file, options(&path, &observation));
+        let mut options = options(&path, &observation);
+        if let Some(keys) = shared.keys() {
+            options = options.state_keys(keys.clone());
+        }
+        let gateway = Gateway::with_options(&file, options);
         let gateway = gateway.map_err(|error| unusable(&error))?;
         for note in gateway.notes() {
             print::note(&format!("left out: {note}"));
         }
         let name = file.gateway.name.as_deref().unwrap_or("bowline");
         let info = Implementation::new(name, env!("CARGO_PKG_VERSION"));
-        let server = observation.server(bridge(gateway.clone(), Some(info)));
+        let server = shared.server(observation.server(bridge(gateway.clone(), Some(info))));
+        let serving = async {
+            match &address {
+                Some(at) => self.listen.serve(shared.http(&server), at, &observation).await,
+                None => serve_stdio(&server, &observation).await,
+            }
+        };
         let outcome = tokio::select! {
-            outcome = self.serve(&server, &file, &observation) => outcome,
+            outcome = serving => outcome,
             () = gateway.follow((&path, seen), load, report) => Ok(()),
         };
         gateway.close().await;
         observation.end().await;
         outcome.map(|()| Exit::Done)
-    }
-
-    async fn serve(
-        &self,
-        server: &Server,
-        file: &ConfigFile,
-        observation: &Observation,
-    ) -> Result<(), Failure> {
-        if let Some(address) = self.address(file) {
-            return self.listen.serve(server, &address, observation).await;
-        }
-        if let Some(admin) = observation.admin_url() {
-            print::note(&format!("metrics at {admin}/metrics"));
-        }
-        observation.set_ready(true);
-        over_stdio(server).await
     }
 
     fn path(&self) -> Result<PathBuf, Failure> {
@@ -118,6 +121,14 @@ impl Args {
         let named = self.http.clone().or_else(|| file.gateway.http.clone());
         named.or_else(|| std::io::stdin().is_terminal().then(|| ADDRESS.to_owned()))
     }
+}
+
+async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), Failure> {
+    if let Some(admin) = observation.admin_url() {
+        print::note(&format!("metrics at {admin}/metrics"));
+    }
+    observation.set_ready(true);
+    over_stdio(server).await
 }
 
 /// What the gateway gets from this command: logins, layers, and a memory.

@@ -4,6 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::observe::ObserveArgs;
 use crate::serving::{ADDRESS, Callers, HttpArgs, bridge_to};
+use crate::shared_state::SharedStateArgs;
 use crate::target::TargetArgs;
 
 /// Serves a server that is a command over HTTP, to clients of any revision
@@ -23,6 +24,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     listen: HttpArgs,
     #[command(flatten)]
+    shared: SharedStateArgs,
+    #[command(flatten)]
     observe: ObserveArgs,
     #[command(flatten)]
     server: TargetArgs,
@@ -33,6 +36,7 @@ Examples:
   bowline serve -- npx -y @modelcontextprotocol/server-everything
   bowline serve --http 127.0.0.1:9000 'uvx mcp-server-git'
   bowline serve https://mcp.example.com/mcp        for clients of another revision
+  bowline serve --store redis://localhost -- npx -y some-server     with others on one store
 ";
 
 impl Args {
@@ -41,11 +45,13 @@ impl Args {
         if let Some(word) = self.words.first() {
             return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
         }
+        let shared = self.shared.open().await?;
         let observation = self.observe.begin().await?;
-        let bridge = bridge_to(target, Callers::Many, observation.client());
+        let keys = shared.keys().cloned();
+        let bridge = bridge_to(target, Callers::Many, observation.client(), keys);
         let bridge = interruptible(bridge).await?;
-        let server = observation.server(bridge.server());
-        let outcome = self.listen.serve(&server, &self.http, &observation).await;
+        let server = shared.server(observation.server(bridge.server()));
+        let outcome = self.listen.serve(shared.http(&server), &self.http, &observation).await;
         bridge.close().await;
         observation.end().await;
         outcome.map(|()| Exit::Done)

@@ -14,7 +14,11 @@ mod login;
 mod observe;
 mod questions;
 mod read;
+#[allow(dead_code, reason = "these tests need little of it")]
+#[path = "../../../store-redis/tests/redis/redis_server.rs"]
+mod redis_server;
 mod shell;
+mod store;
 mod terminal;
 mod usage;
 #[path = "../user/mod.rs"]

@@ -189,13 +189,22 @@ impl Gateway {
     }
 
     /// The same with a variable in its own environment.
-    pub(crate) fn with_variable(config: &Value, variable: (&str, &str)) -> Self {
+    pub(crate) fn with_variable(config: &Value, (name, value): (&str, &str)) -> Self {
+        Self::launch(config, |command| command.env(name, value))
+    }
+
+    /// The same with further options.
+    pub(crate) fn with_options(config: &Value, options: &[&str]) -> Self {
+        Self::launch(config, |command| command.args(options))
+    }
+
+    fn launch(config: &Value, change: impl FnOnce(&mut Command) -> &mut Command) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bowline.json");
         fs::write(&path, config.to_string()).unwrap();
         let mut command = Command::new(BOWLINE);
         command.args(["gateway", "--json", "--http", "127.0.0.1:0"]).arg(&path);
-        let command = at_home(&mut command, folder.path()).env(variable.0, variable.1);
+        let command = change(at_home(&mut command, folder.path()));
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap());

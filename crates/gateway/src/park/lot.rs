@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use bowline_proto::request::{Owner, Response};
 use bowline_proto::sync::lock;
-use bowline_server::seal::{BadState, Binding, Sealer, StateKey};
+use bowline_server::seal::{BadState, Binding, Sealer, StateKey, StateKeys};
 use bowline_types::read::{read, text};
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep};
@@ -77,22 +77,37 @@ pub(super) enum Taken {
     Outcome(Response),
     /// The same retry came before, and is not answered yet.
     Running,
+    /// Another process with the same keys has the call.
+    Elsewhere,
     /// No such call, or not any more.
     Unknown,
 }
 
 impl ParkingLot {
-    /// An empty lot.
+    /// An empty lot, whose states only this process can open.
     ///
     /// # Errors
     ///
     /// If the operating system gives no randomness.
     pub fn new(limits: ParkLimits) -> Result<Arc<Self>, getrandom::Error> {
+        Self::with_keys([StateKey::random()?], limits)
+    }
+
+    /// An empty lot whose states are sealed with these keys. A process with the same keys goes on
+    /// with the calls of modern servers; a parked call goes on only in the process that has it.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system gives no randomness.
+    pub fn with_keys(
+        keys: impl Into<StateKeys>,
+        limits: ParkLimits,
+    ) -> Result<Arc<Self>, getrandom::Error> {
         let mut replica = [0; 8];
         getrandom::fill(&mut replica)?;
         // A state must not expire before the call that it names.
         let lifetime = limits.question_timeout + limits.outcomes + SWEEP;
-        let sealer = Sealer::new([StateKey::random()?], lifetime);
+        let sealer = Sealer::new(keys, lifetime);
         let (replica, calls) = (u64::from_ne_bytes(replica), Mutex::default());
         Ok(Arc::new(Self { limits, sealer, replica, calls }))
     }
@@ -175,9 +190,10 @@ impl ParkingLot {
     /// Takes a call out for the round that a retry begins.
     pub(super) fn take(&self, replica: u64, id: ParkId, round: u32) -> Taken {
         let mut calls = self.lock();
-        let Some(entry) = calls.entries.get_mut(&id).filter(|_| replica == self.replica) else {
-            return Taken::Unknown;
-        };
+        if replica != self.replica {
+            return Taken::Elsewhere;
+        }
+        let Some(entry) = calls.entries.get_mut(&id) else { return Taken::Unknown };
         if let Some(outcome) = entry.outcomes.iter().find(|outcome| outcome.round == round) {
             return Taken::Outcome(outcome.response.clone());
         }

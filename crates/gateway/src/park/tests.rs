@@ -307,3 +307,16 @@ async fn every_order_of_events_leaves_the_lot_empty() {
         assert_eq!(parking.upstream.running.load(Ordering::Relaxed), 0, "{order:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn another_process_with_the_same_keys_says_where_a_parked_call_is() {
+    let lot = || ParkingLot::with_keys([[1; 32]], ParkLimits::default()).unwrap();
+    let [here, there] = [(); 2].map(|()| Parking::new(Asking::new(1), "far", lot()));
+    let owner = Owner::anonymous();
+    let (state, _) = asked(&here.clone().answer(request(&owner, None)).await);
+    let refused = there.answer(request(&owner, retry(&state))).await.unwrap_err();
+    assert!(refused.message.contains("waits in another process"), "{}", refused.message);
+    // The call still waits where it is.
+    let done = here.answer(request(&owner, retry(&state))).await.unwrap();
+    assert_eq!(done.kind(), SuccessKind::Complete);
+}

@@ -1,0 +1,175 @@
+//! What several processes of a command share: the store of sessions, and the keys of states.
+
+use std::error::Error as _;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bowline::http::Http;
+use bowline::store::backend::Error;
+use bowline::store::{Backend, Redis, SqliteBackend};
+use bowline::{Server, StateKeys, StateKeysError};
+
+use crate::exit::{Exit, Failure};
+use crate::print;
+
+/// The variable with the path of the file that holds the password of the store.
+const PASSWORD_FILE: &str = "BOWLINE_STORE_PASSWORD_FILE";
+
+/// What a URL of a store looks like.
+const FORMS: &str = "a store is `redis://HOST:6379`, `rediss://HOST:6379` (with TLS) or \
+                     `sqlite:/path/to/file`";
+
+/// The options of commands that several processes can serve together.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Several processes")]
+pub(crate) struct SharedStateArgs {
+    /// Keeps sessions, events and tasks over HTTP in this store, not in memory: `redis://HOST`,
+    /// `rediss://HOST` (with TLS) or `sqlite:FILE`
+    ///
+    /// All processes with the same Redis serve the same sessions, and sessions survive a restart.
+    /// Servers that are commands run once for each process. If such a server remembers its callers,
+    /// the proxy in front has to send all requests of a session to one process; in nginx:
+    /// `hash $http_mcp_session_id consistent;`. `BOWLINE_STORE_PASSWORD_FILE` names a file with the
+    /// password, so that no list of processes shows it.
+    #[arg(long, value_name = "URL", env = "BOWLINE_STORE_URL", hide_env_values = true)]
+    store: Option<StoreUrl>,
+    /// Seals the state of calls that ask the user with the keys of this file; SIGHUP reads it again
+    ///
+    /// Each line is a key, as `openssl rand -base64 32` makes it. The first seals, all of them open.
+    /// Give the same file to all processes, so that each can go on with a call of a server that has a
+    /// URL.
+    #[arg(long, value_name = "FILE")]
+    state_keys: Option<PathBuf>,
+}
+
+/// The URL of a store. It may contain a password, so nothing prints it.
+#[derive(Clone)]
+struct StoreUrl(String);
+
+impl From<String> for StoreUrl {
+    fn from(url: String) -> Self {
+        Self(url)
+    }
+}
+
+impl fmt::Debug for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreUrl")
+    }
+}
+
+impl SharedStateArgs {
+    /// Connects to the store and reads the keys.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is wrong, if the store cannot be used, or if the file has no keys.
+    pub(crate) async fn open(&self) -> Result<SharedState, Failure> {
+        let keys = self.keys()?;
+        let store = match self.url() {
+            Some(url) => Some(open_store(url).await?),
+            None => None,
+        };
+        Ok(SharedState { store, keys })
+    }
+
+    /// Reads the keys, for a command over stdio: its one session ends with it, and needs no store.
+    ///
+    /// # Errors
+    ///
+    /// If the file has no keys.
+    pub(crate) fn open_keys(&self) -> Result<SharedState, Failure> {
+        if self.url().is_some() {
+            print::note("the store is for HTTP, and is not used over stdio");
+        }
+        Ok(SharedState { store: None, keys: self.keys()? })
+    }
+
+    /// The URL. A variable that is empty counts as one that is not set.
+    fn url(&self) -> Option<&str> {
+        let url = self.store.as_ref().map(|StoreUrl(url)| url.as_str());
+        url.filter(|url| !url.is_empty())
+    }
+
+    fn keys(&self) -> Result<Option<StateKeys>, Failure> {
+        let Some(path) = &self.state_keys else { return Ok(None) };
+        let keys = StateKeys::file(path);
+        let keys = keys.map_err(|error| Failure::usage(with_cause(&error)))?;
+        tokio::spawn(reload_at_signals(keys.clone()));
+        Ok(Some(keys))
+    }
+}
+
+async fn open_store(url: &str) -> Result<Arc<dyn Backend>, Failure> {
+    let failed = |error: Error| Failure::new(Exit::Unreachable, error.to_string());
+    match url.split_once(':') {
+        Some(("redis" | "rediss", rest)) if rest.starts_with("//") => {
+            let mut options = Redis::options(url);
+            if let Some(file) = std::env::var_os(PASSWORD_FILE).filter(|file| !file.is_empty()) {
+                options = options.password_file(PathBuf::from(file));
+            }
+            Ok(Arc::new(options.connect().await.map_err(failed)?))
+        }
+        Some(("sqlite", path)) => {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            Ok(Arc::new(SqliteBackend::open(path).map_err(failed)?))
+        }
+        _ => Err(Failure::usage("`--store` names no store that is known").hint(FORMS)),
+    }
+}
+
+/// What several processes share.
+pub(crate) struct SharedState {
+    store: Option<Arc<dyn Backend>>,
+    keys: Option<StateKeys>,
+}
+
+impl SharedState {
+    /// The keys, if a file was named.
+    pub(crate) fn keys(&self) -> Option<&StateKeys> {
+        self.keys.as_ref()
+    }
+
+    /// The server with the keys.
+    pub(crate) fn server(&self, server: Server) -> Server {
+        match &self.keys {
+            Some(keys) => server.state_keys(keys.clone()),
+            None => server,
+        }
+    }
+
+    /// The server over HTTP, with the store.
+    pub(crate) fn http(&self, server: &Server) -> Http {
+        match &self.store {
+            Some(store) => server.http().store(store.clone()),
+            None => server.http(),
+        }
+    }
+}
+
+/// Reads the keys again at each SIGHUP. A file with a mistake is reported, and the old keys stay.
+async fn reload_at_signals(keys: StateKeys) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut hung_up) = signal(SignalKind::hangup()) else { return };
+        while hung_up.recv().await.is_some() {
+            match keys.reload() {
+                Ok(()) => print::note("the state keys were read again"),
+                Err(error) => {
+                    print::note(&format!("the old state keys stay: {}", with_cause(&error)));
+                }
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    drop(keys);
+}
+
+fn with_cause(error: &StateKeysError) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,66 @@
+//! `--store` and `--state-keys` of the commands that serve: what a user reads if they are wrong.
+
+use std::net::TcpListener;
+
+use super::redis_server::RedisServer;
+use super::*;
+
+const SECRET: &str = "canary4711";
+
+/// `bowline serve` of the exhibit, which is to fail.
+#[track_caller]
+fn refused(options: &[&str], code: i32) -> String {
+    let mut command = bowline();
+    command.args(["serve", "--http", "127.0.0.1:0"]).args(options).arg("--").arg(exhibit());
+    let run: Run = command.output().unwrap().into();
+    assert_eq!(run.code, Some(code), "{}", run.stderr);
+    assert!(!run.stderr.contains(SECRET) && run.stdout.is_empty(), "{run:?}");
+    run.stderr
+}
+
+#[test]
+fn a_url_that_names_no_store_is_wrong_usage() {
+    for url in ["canary4711", "http://:canary4711@localhost", "redis:canary4711", "redis"] {
+        let error = refused(&["--store", url], 2);
+        assert!(error.contains("names no store that is known"), "{error}");
+        assert!(error.contains("hint: a store is `redis://HOST:6379`"), "{error}");
+    }
+    let error = refused(&["--store", "redis://:canary4711@localhost:many"], 3);
+    assert!(error.contains("the URL of the Redis store is wrong"), "{error}");
+}
+
+#[test]
+fn a_store_that_cannot_be_reached_is_reported_before_anything_is_served() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("redis://:{SECRET}@127.0.0.1:{port}");
+    let error = refused(&["--store", &url], 3);
+    assert!(error.contains(&format!("in Redis at 127.0.0.1:{port}")), "{error}");
+    assert!(error.contains("is the database running, and the port right?"), "{error}");
+    let error = refused(&["--store", "sqlite:/missing/folder/sessions.db"], 3);
+    assert!(error.contains("/missing/folder/sessions.db"), "{error}");
+}
+
+#[test]
+fn a_wrong_password_is_reported_without_the_password() {
+    let server = RedisServer::start_with(&["--requirepass", "right", "--save", ""]);
+    let url = format!("redis://:{SECRET}@{}", server.address());
+    let error = refused(&["--store", &url], 3);
+    assert!(error.contains("check the user and the password"), "{error}");
+}
+
+#[test]
+fn a_redis_that_drops_keys_is_reported_with_what_to_set() {
+    let server = RedisServer::start_with(&["--maxmemory-policy", "allkeys-lru", "--save", ""]);
+    let error = refused(&["--store", &server.url()], 3);
+    assert!(error.contains("set `maxmemory-policy noeviction`"), "{error}");
+}
+
+#[test]
+fn a_file_without_keys_is_wrong_usage() {
+    let error = refused(&["--state-keys", "/missing"], 2);
+    assert!(error.contains("cannot read the state keys in /missing: No such file"), "{error}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, SECRET).unwrap();
+    let error = refused(&["--state-keys", file.path().to_str().unwrap()], 2);
+    assert!(error.contains("line 1: no key of 32 bytes in base64"), "{error}");
+}
