@@ -119,7 +119,7 @@ fn a_session_in_a_file_survives_the_end_of_its_gateway() {
 }
 
 /// One round of a call of `greet_user` (2026-07-28).
-fn greet(gateway: &Gateway, round: Value) -> Value {
+fn greet(gateway: &Gateway, round: &Value) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
@@ -168,9 +168,9 @@ async fn gateways_with_the_same_keys_go_on_with_calls_that_asked() {
     fs::write(&keys, "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=\n").unwrap();
     let options = ["--state-keys", keys.to_str().unwrap()];
     let [first, second] = [(); 2].map(|()| Gateway::with_options(&config, &options));
-    let question = greet(&first, json!({}));
-    let greeting = greet(&second, answered(&question));
+    let question = greet(&first, &json!({}));
+    let greeting = greet(&second, &answered(&question));
     assert_eq!(greeting["result"]["content"][0]["text"], "Hello, Ada!", "{greeting}");
-    let refused = greet(&Gateway::of(&config), answered(&question));
+    let refused = greet(&Gateway::of(&config), &answered(&question));
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
 }
