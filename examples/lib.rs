@@ -22,6 +22,7 @@
 //! | `client` | starts any server and calls one of its tools |
 //! | `login` | a client that logs in with the user's browser, and keeps its tokens |
 //! | `hub` | a server that mounts two others: one in the same program, one in a child process |
+//! | `replicas` | one of several replicas, with its sessions in Redis |
 //! | `traces` | traces and metrics of a server and its client, with OpenTelemetry |
 //! | `tested_server` | a server with its test, run in both eras over each transport |
 //! | `echo` | the server that the checks and benchmarks of this repository call |

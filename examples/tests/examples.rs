@@ -45,6 +45,7 @@ examples! {
     plain_function,
     progress,
     protected_server,
+    replicas,
     resources_and_prompts,
     skills,
     state_and_layers,
@@ -103,21 +104,43 @@ async fn start_http(name: &str) -> (Child, String) {
 
 /// The same, with arguments after the address.
 async fn start_http_with(name: &str, arguments: &[&str]) -> (Child, String) {
+    let (child, address) = start_listening(|port| {
+        let mut command = tokio::process::Command::new(program(name));
+        command.arg(format!("127.0.0.1:{port}")).args(arguments);
+        command
+    })
+    .await;
+    (child, format!("http://{address}/mcp"))
+}
+
+/// A Redis that writes no file, and its URL.
+async fn start_redis(folder: &Path) -> (Child, String) {
+    let (child, address) = start_listening(|port| {
+        let mut command = tokio::process::Command::new("redis-server");
+        command.current_dir(folder).args(["--bind", "127.0.0.1", "--port", &port.to_string()]);
+        command.args(["--save", "", "--logfile", "log"]);
+        command
+    })
+    .await;
+    (child, format!("redis://{address}"))
+}
+
+/// Starts a program that listens on a port, and returns its address.
+async fn start_listening(command: impl Fn(u16) -> tokio::process::Command) -> (Child, String) {
     for _ in 0..5 {
-        // The port is free now; another process may still take it before the example does.
+        // The port is free now; another process may still take it before the program does.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
-        let mut command = tokio::process::Command::new(program(name));
-        let mut child = command.arg(&address).args(arguments).kill_on_drop(true).spawn().unwrap();
+        let mut child = command(port).kill_on_drop(true).spawn().unwrap();
         let mut pause = tokio::time::interval(Duration::from_millis(10));
         while child.try_wait().unwrap().is_none() {
             if tokio::net::TcpStream::connect(&address).await.is_ok() {
-                return (child, format!("http://{address}/mcp"));
+                return (child, address);
             }
             pause.tick().await;
         }
     }
-    panic!("`{name}` never listened");
+    panic!("the program never listened");
 }
 
 /// The answer to a GET of a path on the server of a URL, as it is sent.
@@ -414,6 +437,25 @@ mod works {
         let said = run("task_client", &arguments).await;
         assert!(said.starts_with("started ") && said.contains("\nstep "), "{said}");
         assert!(said.ends_with("\ndone\n"), "{said}");
+    }
+
+    /// One alone; `tests/tests/three_replicas.rs` has several of them.
+    pub(super) async fn replicas() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = folder.path().join("keys");
+        std::fs::write(&keys, "a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2U=").unwrap();
+        let (_redis, redis) = start_redis(folder.path()).await;
+        let arguments = [redis.as_str(), keys.to_str().unwrap()];
+        let (_child, url) = start_http_with("replicas", &arguments).await;
+        for revision in BOTH {
+            let builder = Client::builder("examples", "1.0.0").revisions([revision]);
+            let builder = builder.on_ask(|question| async move { question.accept("Ada") });
+            let client = builder.http(&url).connect().await.unwrap();
+            let address = text(&client, "replica", json!({})).await;
+            assert!(url.contains(&address), "{address}");
+            assert_eq!(text(&client, "greet", json!({})).await, "Hello, Ada!");
+            client.close().await;
+        }
     }
 
     /// The user opens the page that the program prints.

@@ -1,6 +1,7 @@
 //! Code that the tests of this package share.
 
 pub mod peers;
+pub mod process;
 pub mod sample;
 pub mod serving;
 

@@ -3,8 +3,8 @@
 //! In reading order: [`mod@test`] runs everything that must pass, [`quick`] the part of it that a
 //! change needs; [`tidy`] checks what the compiler cannot; [`ledger`] counts which requirements of
 //! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
-//! [`mutants`] finds code that no test checks; [`demo`] shows the command at work, [`picture`] draws
-//! the binary at work; [`release`] checks what a release needs. [`tree`], [`tokens`] and
+//! [`mutants`] finds code that no test checks; [`demo`] shows the command at work, [`replicas`] a server
+//! on several machines, [`picture`] draws the binary at work; [`release`] checks what a release needs. [`tree`], [`tokens`] and
 //! [`markdown`] read the repository for the checks.
 
 // This is a program: its output is what the user asked for.
@@ -21,6 +21,7 @@ mod mutants;
 mod picture;
 mod quick;
 mod release;
+mod replicas;
 mod test;
 mod tidy;
 mod tokens;
@@ -57,6 +58,8 @@ Tasks of this repository.
       --missed                try only those that the last run missed
       --list                  only print them
   cargo xtask demo            build the command and let it call its built-in server
+  cargo xtask replicas        start three replicas of a server behind nginx, with one Redis
+      --port N                where nginx listens; 0 is a free port, 8080 is the usual one
   cargo xtask picture         draw the README's picture of a terminal anew (docs/picture.svg)
   cargo xtask release-check   licences, advisories and semantic versioning, before a release
 ";
@@ -85,6 +88,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["bench", options @ ..] => bench::run(options)?,
         ["beside", options @ ..] => bench::beside(options)?,
         ["demo"] => demo::run()?,
+        ["replicas", options @ ..] => replicas::run(options)?,
         ["picture"] => picture::run()?,
         ["release-check"] => release::run()?,
         _ => bail!("`{}` is no task; see `cargo xtask help`", arguments.join(" ")),

@@ -101,3 +101,11 @@ pub mod _29_apps {}
 #[cfg(feature = "otel")]
 #[doc = include_str!("manual/_30_traces_and_metrics.md")]
 pub mod _30_traces_and_metrics {}
+
+#[cfg(feature = "http")]
+#[doc = include_str!("manual/_31_more_than_one_replica.md")]
+pub mod _31_more_than_one_replica {}
+
+#[cfg(feature = "http")]
+#[doc = include_str!("manual/_32_behind_nginx.md")]
+pub mod _32_behind_nginx {}

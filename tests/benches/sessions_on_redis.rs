@@ -1,0 +1,324 @@
+//! What sessions in Redis cost beside sessions in memory, and how much one Redis carries:
+//! `cargo bench -p bowline-tests --bench sessions_on_redis`.
+//!
+//! Plain calls in sessions of 2025-11-25 over HTTP on loopback, to one server with its sessions in
+//! memory and to the same with its sessions in a real `redis-server` on the same machine. Both take
+//! turns in many short rounds, so that a ratio compares what ran within the same second. Then the
+//! store alone: operations, and the processor time that `redis-server` takes for each of them, which
+//! hardly depends on what else the machine does; and how much the memory of the database, and of this
+//! process, grows with what a session needs. `docs/scale.md` counts with these figures.
+
+#![allow(clippy::print_stdout, reason = "its figures are its output")]
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bowline::proto::limits::Limits;
+use bowline::store::Redis;
+use bowline::store::backend::{Backend as _, Expect, Key, NewItem};
+use bowline::{Server, tool, tools};
+use bowline_server::http::Http;
+use bowline_tests::process::RedisServer;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Rounds that count, and how many calls all connections make together in each of them.
+const ROUNDS: usize = 31;
+const CALLS: usize = 1600;
+const CONNECTIONS: [usize; 2] = [1, 32];
+
+/// Operations of the store at the same time, and in all.
+const AT_ONCE: usize = 64;
+const OPERATIONS: usize = 128_000;
+
+/// How many sessions or entries are weighed.
+const ENTRIES: usize = 10_000;
+
+/// How long the store keeps what this writes.
+const KEPT: Duration = Duration::from_secs(800);
+
+/// Say it again
+#[tool]
+async fn plain(text: String) -> String {
+    text
+}
+
+fn server() -> Server {
+    let mut limits = Limits::default();
+    limits.requests_per_minute = usize::MAX;
+    Server::new("bench", "1.0.0").limits(limits).tools(tools![plain])
+}
+
+async fn serve(http: Http) -> Result<SocketAddr> {
+    let bound = http.listen("127.0.0.1:0").await?;
+    let address = bound.address()?;
+    tokio::spawn(bound.serve_until(std::future::pending()));
+    Ok(address)
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let database = RedisServer::start().await?;
+    let store = Redis::connect(&database.url()).await?;
+    let memory = serve(server().http()).await?;
+    let redis = serve(server().http().store(store.clone())).await?;
+    println!("plain calls in sessions, median of {ROUNDS} rounds of {CALLS} calls");
+    for connections in CONNECTIONS {
+        compare(memory, redis, connections).await?;
+    }
+    println!("\nbytes of this process, each of {ENTRIES}");
+    in_replica("session, sessions in memory", memory).await?;
+    in_replica("session, sessions in Redis", redis).await?;
+    println!("\nthe store alone, {OPERATIONS} operations, {AT_ONCE} at the same time");
+    let records = Arc::new(store);
+    operations("renew a record", &records, &database, renew).await?;
+    operations("append an event", &records, &database, append).await?;
+    println!("\nbytes of redis-server, each of {ENTRIES}");
+    in_database("record", &records, &database, &[560]).await?;
+    in_database("log of five events", &records, &database, &[300; 5]).await?;
+    in_database("log of a GET stream", &records, &database, &get_log()).await
+}
+
+/// Two hours of a GET stream: six notifications an hour, and each 150 seconds the item that keeps the
+/// log from expiring.
+fn get_log() -> Vec<usize> {
+    let items =
+        (0..48).flat_map(|number| [1, 150].into_iter().take(1 + usize::from(number % 4 == 0)));
+    items.collect()
+}
+
+/// Prints by how much the memory of the database grows with an entry: a record if there is one item,
+/// or else a log.
+async fn in_database(
+    name: &str,
+    store: &Arc<Redis>,
+    database: &RedisServer,
+    items: &[usize],
+) -> Result<()> {
+    let before = database.used_memory().await?;
+    let mut workers = JoinSet::new();
+    for worker in 0..AT_ONCE {
+        let (store, items, name) = (store.clone(), items.to_vec(), name.to_owned());
+        workers.spawn(async move {
+            for number in (worker..ENTRIES).step_by(AT_ONCE) {
+                // As long as the id of a session.
+                let id = format!("{name:.6}{number:016}");
+                match &items[..] {
+                    [bytes] => {
+                        let value = vec![b'x'; *bytes].into();
+                        store.put(&Key::new(["session", &id]), value, KEPT, Expect::Absent).await?;
+                    }
+                    items => {
+                        let log = Key::new(["events", &id, "4294967296"]);
+                        for bytes in items {
+                            store.append(&log, NewItem::new(vec![b'x'; *bytes], KEPT)).await?;
+                        }
+                    }
+                }
+            }
+            Ok(()) as Result<()>
+        });
+    }
+    while let Some(ended) = workers.join_next().await {
+        ended??;
+    }
+    let grown = database.used_memory().await?.saturating_sub(before);
+    println!("{name:<42} {:>7}", grown / ENTRIES as u64);
+    Ok(())
+}
+
+/// Prints by how much the memory of this process grows with a session.
+async fn in_replica(name: &str, address: SocketAddr) -> Result<()> {
+    let mut wire = Wire::open(address).await?;
+    let before = resident()?;
+    for _ in 0..ENTRIES {
+        wire.shake_hands().await?;
+    }
+    println!("{name:<42} {:>7}", resident()?.saturating_sub(before) / ENTRIES as u64);
+    Ok(())
+}
+
+/// The bytes of memory that this process has.
+fn resident() -> Result<u64> {
+    let text = std::fs::read_to_string("/proc/self/status")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes * 1024)
+}
+
+/// Prints the times of both, and the median of their ratios.
+async fn compare(memory: SocketAddr, redis: SocketAddr, connections: usize) -> Result<()> {
+    let mut wires = [open(memory, connections).await?, open(redis, connections).await?];
+    let mut rounds: Vec<[f64; 2]> = Vec::new();
+    // The first round is not counted.
+    for _ in 0..=ROUNDS {
+        let mut times = [0.0; 2];
+        for (time, wires) in times.iter_mut().zip(&mut wires) {
+            let begin = Instant::now();
+            *wires = call_all(std::mem::take(wires)).await?;
+            *time = begin.elapsed().as_secs_f64() * 1e6 / CALLS as f64;
+        }
+        rounds.push(times);
+    }
+    let rounds = rounds.get(1..).unwrap_or_default();
+    let in_memory = median(rounds.iter().map(|[memory, _]| *memory).collect());
+    let in_redis = median(rounds.iter().map(|[_, redis]| *redis).collect());
+    // Of the rates, so the other way round.
+    let ratio = median(rounds.iter().map(|[memory, redis]| memory / redis).collect());
+    for (name, time) in [("memory", in_memory), ("Redis", in_redis)] {
+        println!(
+            "{connections:>2} connections  {name:<6} {:>9.0} calls/s {:>8.1} µs for each connection",
+            1e6 / time,
+            time * connections as f64
+        );
+    }
+    println!("{connections:>2} connections  Redis has {ratio:.2} of the rate of memory");
+    Ok(())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+async fn open(address: SocketAddr, connections: usize) -> Result<Vec<Wire>> {
+    let mut wires = Vec::new();
+    for _ in 0..connections {
+        wires.push(Wire::open(address).await?);
+    }
+    Ok(wires)
+}
+
+/// Each connection makes its share of the calls, one after the other.
+async fn call_all(wires: Vec<Wire>) -> Result<Vec<Wire>> {
+    let (share, mut callers) = (CALLS / wires.len(), JoinSet::new());
+    for mut wire in wires {
+        callers.spawn(async move {
+            for _ in 0..share {
+                wire.call().await?;
+            }
+            Ok(wire) as Result<Wire>
+        });
+    }
+    let mut wires = Vec::new();
+    while let Some(wire) = callers.join_next().await {
+        wires.push(wire??);
+    }
+    Ok(wires)
+}
+
+/// Prints how many operations there are in a second, and what they cost the database.
+async fn operations<Work>(
+    name: &str,
+    store: &Arc<Redis>,
+    database: &RedisServer,
+    work: impl Fn(Arc<Redis>, usize) -> Work,
+) -> Result<()>
+where
+    Work: Future<Output = Result<()>> + Send + 'static,
+{
+    let (begin, before) = (Instant::now(), database.processor_time()?);
+    let mut workers = JoinSet::new();
+    for worker in 0..AT_ONCE {
+        workers.spawn(work(store.clone(), worker));
+    }
+    while let Some(ended) = workers.join_next().await {
+        ended??;
+    }
+    let count = OPERATIONS as f64;
+    let rate = count / begin.elapsed().as_secs_f64();
+    let cost = (database.processor_time()? - before).as_secs_f64() / count;
+    println!(
+        "{name:<16} {rate:>8.0} operations/s, {:.1} µs of redis-server each: a core of it carries {:.0} operations/s",
+        cost * 1e6,
+        1.0 / cost
+    );
+    Ok(())
+}
+
+async fn renew(store: Arc<Redis>, worker: usize) -> Result<()> {
+    let key = Key::new(["session", &format!("sessionsessionsession{worker}")]);
+    store.put(&key, vec![b'x'; 560].into(), KEPT, Expect::Anything).await?;
+    for _ in 0..OPERATIONS / AT_ONCE {
+        store.renew(&key, KEPT).await?.ok_or("the record is gone")?;
+    }
+    Ok(())
+}
+
+/// Streams of five events.
+async fn append(store: Arc<Redis>, worker: usize) -> Result<()> {
+    for number in 0..OPERATIONS / AT_ONCE {
+        let stream = format!("{}", number / 5);
+        let log = Key::new(["events", &format!("sessionsessionsession{worker}"), &stream]);
+        store.append(&log, NewItem::new(vec![b'x'; 300], KEPT)).await?;
+    }
+    Ok(())
+}
+
+/// A connection with a session of its own, for requests one after the other.
+struct Wire {
+    stream: BufReader<TcpStream>,
+    session: String,
+}
+
+impl Wire {
+    async fn open(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let mut wire = Self { stream: BufReader::new(stream), session: String::new() };
+        wire.shake_hands().await?;
+        Ok(wire)
+    }
+
+    /// Opens a session, in which this connection calls from now on.
+    async fn shake_hands(&mut self) -> Result<()> {
+        self.session.clear();
+        let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}"#;
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
+        let session = self.post(&body).await?.0.ok_or("no session")?;
+        self.session = format!("Mcp-Session-Id: {session}\r\n");
+        self.post(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
+        Ok(())
+    }
+
+    async fn call(&mut self) -> Result<()> {
+        let body = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"plain","arguments":{"text":"ahoy"}}}"#;
+        let (_, answer) = self.post(body).await?;
+        match answer.windows(7).any(|text| text == br#""ahoy"}"#) {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&answer).into()),
+        }
+    }
+
+    /// Posts a message; returns the session id and the body of the answer.
+    async fn post(&mut self, body: &str) -> Result<(Option<String>, Vec<u8>)> {
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{}Content-Length: {}\r\n\r\n{body}",
+            self.session,
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes()).await?;
+        let (mut id, mut length) = (None, 0);
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line).await?;
+            match line.trim_end().split_once(": ") {
+                Some(("mcp-session-id", value)) => id = Some(value.to_owned()),
+                Some(("content-length", value)) => length = value.parse()?,
+                Some(_) => {}
+                None if line.starts_with("HTTP/1.1 20") => {}
+                None if line.trim().is_empty() => break,
+                None => return Err(format!("the server answers {line}").into()),
+            }
+        }
+        let mut answer = vec![0; length];
+        self.stream.read_exact(&mut answer).await?;
+        Ok((id, answer))
+    }
+}
