@@ -54,14 +54,21 @@ impl fmt::Display for Way {
 
 /// What one bridge took.
 pub(crate) struct Measured {
-    memory: f64,
+    /// Its memory before the first call.
+    idle: f64,
+    /// Its memory after the calls.
+    used: f64,
     /// The median time of a call, in microseconds.
     pub(crate) call: f64,
 }
 
 impl Measured {
-    pub(crate) fn memory(&self) -> String {
-        megabytes(self.memory)
+    pub(crate) fn idle(&self) -> String {
+        megabytes(self.idle)
+    }
+
+    pub(crate) fn used(&self) -> String {
+        megabytes(self.used)
     }
 }
 
@@ -93,10 +100,8 @@ pub(crate) async fn measure(
 ) -> Result<Measured> {
     match way {
         Way::Serve => {
-            let port = free_port()?;
-            let url = format!("http://127.0.0.1:{port}/mcp");
-            let words = with(installed.fill(command), "{port}", &port.to_string());
-            let bridge = start(&words)?;
+            let (port, url) = free_port()?;
+            let bridge = start(&with(installed.fill(command), "{port}", &port))?;
             let client = open(&url).await?;
             finish(installed, bridge.id(), &client, calls).await
         }
@@ -118,21 +123,25 @@ async fn finish(
     client: &Client,
     calls: usize,
 ) -> Result<Measured> {
+    let bridge = bridge.context("the bridge has ended")?;
+    let memory = async || {
+        sleep(REST).await;
+        memory::of_tree(bridge, installed.echo())
+    };
+    let idle = memory().await;
     let call = median(client, calls).await?;
-    sleep(REST).await;
-    let memory = memory::of_tree(bridge.context("the bridge has ended")?, installed.echo());
-    Ok(Measured { memory, call })
+    Ok(Measured { idle, used: memory().await, call })
 }
 
 /// The median time of calls one after another, in microseconds.
-async fn median(client: &Client, calls: usize) -> Result<f64> {
+pub(crate) async fn median(client: &Client, calls: usize) -> Result<f64> {
     let message = json!({ "message": "hello" });
     let mut times = Vec::new();
-    for round in 0..calls + calls / 10 {
+    for round in 0..all_rounds(calls) {
         let begin = Instant::now();
         let answer = client.call("echo", &message).await?.text();
         ensure!(answer == "hello", "it answered {answer:?}");
-        if round >= calls / 10 {
+        if round >= warm_up(calls) {
             times.push(begin.elapsed());
         }
     }
@@ -141,13 +150,22 @@ async fn median(client: &Client, calls: usize) -> Result<f64> {
     Ok(middle.as_secs_f64() * 1e6)
 }
 
+/// How many calls [`median`] makes for so many that it measures.
+pub(crate) fn all_rounds(calls: usize) -> usize {
+    calls + warm_up(calls)
+}
+
+fn warm_up(calls: usize) -> usize {
+    calls / 10
+}
+
 /// A client of the newest revision that all bridges speak.
-fn caller() -> ClientBuilder {
+pub(crate) fn caller() -> ClientBuilder {
     Client::builder("beside", "1").revisions([Revision::V2025_11_25])
 }
 
 /// Connects as soon as a server listens.
-async fn open(url: &str) -> Result<Client> {
+pub(crate) async fn open(url: &str) -> Result<Client> {
     let end = Instant::now() + PATIENCE;
     loop {
         match caller().http(url).connect().await {
@@ -159,23 +177,21 @@ async fn open(url: &str) -> Result<Client> {
 }
 
 /// The echo server over HTTP.
-struct Server {
+pub(crate) struct Server {
     _process: tokio::process::Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
-    async fn start(installed: &Installed) -> Result<Self> {
-        let address = format!("127.0.0.1:{}", free_port()?);
-        let echo = installed.echo().to_string_lossy().into_owned();
-        let process = start(&[echo, "http".to_owned(), address.clone()])?;
-        let url = format!("http://{address}/mcp");
+    pub(crate) async fn start(installed: &Installed) -> Result<Self> {
+        let (port, url) = free_port()?;
+        let process = start(&installed.fill(&["{echo}", "http", &format!("127.0.0.1:{port}")]))?;
         open(&url).await?;
         Ok(Self { _process: process, url })
     }
 }
 
-fn start(words: &[String]) -> Result<tokio::process::Child> {
+pub(crate) fn start(words: &[String]) -> Result<tokio::process::Child> {
     let (program, arguments) = words.split_first().context("an empty command")?;
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -194,10 +210,12 @@ fn bridge_below(words: &[String]) -> Option<u32> {
     })
 }
 
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+/// A port that no program uses, and the URL of a server there.
+pub(crate) fn free_port() -> Result<(String, String)> {
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    Ok((port.to_string(), format!("http://127.0.0.1:{port}/mcp")))
 }
 
-fn with(words: Vec<String>, name: &str, value: &str) -> Vec<String> {
+pub(crate) fn with(words: Vec<String>, name: &str, value: &str) -> Vec<String> {
     words.into_iter().map(|word| word.replace(name, value)).collect()
 }

@@ -3,11 +3,13 @@
 //! All of them work on one server, our `echo`, which starts within milliseconds, so the figures are
 //! those of the programs. In reading order: [`install`] builds and installs everything;
 //! [`programs`] lists the programs and their command lines; [`once`] measures commands that end by
-//! themselves; [`bridge`] measures programs that stand between a client and a server; [`memory`]
-//! reads the memory of processes; [`table`] prints.
+//! themselves; [`bridge`] measures programs that stand between a client and a server, and
+//! [`instructions`] counts what a call costs ours; [`memory`] reads the memory of processes;
+//! [`table`] prints.
 
 mod bridge;
 mod install;
+mod instructions;
 mod memory;
 mod once;
 mod programs;
@@ -18,6 +20,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 
 use crate::install::Installed;
+use crate::instructions::Counted;
 use crate::programs::PROGRAMS;
 use crate::table::Table;
 
@@ -62,6 +65,7 @@ fn run(arguments: &[String]) -> Result<()> {
     println!("{}", starts(&installed, &options)?);
     println!("{}", lists(&installed, &options)?);
     println!("{}", bridges(&installed, &options)?);
+    println!("{}", instructions(&installed)?);
     println!("bowline is one file of {:.1} MB.", installed.size_of_bowline()? / 1e6);
     Ok(())
 }
@@ -88,20 +92,38 @@ fn lists(installed: &Installed, options: &Options) -> Result<Table> {
 
 fn bridges(installed: &Installed, options: &Options) -> Result<Table> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let mut table = Table::new(["bridge", "idle memory", "one call", "added to a direct call"]);
+    let mut table = Table::new(["bridge", "idle", "after the calls", "one call", "added"]);
     for way in bridge::WAYS {
         let direct = runtime.block_on(bridge::direct(installed, *way, options.calls))?;
-        table.row([format!("{way}: none"), String::new(), bridge::micros(direct), String::new()]);
+        let none = String::new;
+        table.row([format!("{way}: none"), none(), none(), bridge::micros(direct), none()]);
         for program in PROGRAMS {
             let Some(command) = way.command_of(program) else { continue };
             let measured = bridge::measure(installed, *way, command, options.calls);
             let cells = match runtime.block_on(measured) {
-                Ok(it) => [it.memory(), bridge::micros(it.call), bridge::micros(it.call - direct)],
-                Err(error) => [format!("failed: {error:#}"), String::new(), String::new()],
+                Ok(it) => {
+                    let (call, added) = (bridge::micros(it.call), it.call - direct);
+                    [it.idle(), it.used(), call, bridge::micros(added)]
+                }
+                Err(error) => [format!("failed: {error:#}"), none(), none(), none()],
             };
-            let [memory, call, added] = cells;
-            table.row([format!("{way}: {}", program.name), memory, call, added]);
+            let [idle, used, call, added] = cells;
+            table.row([format!("{way}: {}", program.name), idle, used, call, added]);
         }
+    }
+    Ok(table)
+}
+
+/// Only of our programs: valgrind does not run those that compile while they run.
+fn instructions(installed: &Installed) -> Result<Table> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let count = |process| runtime.block_on(instructions::per_call(installed, process));
+    let mut table = Table::new(["instructions of one call", "server", "`bowline` before it"]);
+    for way in bridge::WAYS {
+        let Some(command) = way.command_of(&PROGRAMS[0]) else { continue };
+        let server = count(Counted::Server(*way))?;
+        let bridge = count(Counted::Bridge(*way, command))?;
+        table.row([way.to_string(), server.to_string(), bridge.to_string()]);
     }
     Ok(table)
 }
