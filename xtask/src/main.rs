@@ -3,8 +3,9 @@
 //! In reading order: [`mod@test`] runs everything that must pass, [`quick`] the part of it that a
 //! change needs; [`tidy`] checks what the compiler cannot; [`ledger`] counts which requirements of
 //! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
-//! [`mutants`] finds code that no test checks; [`demo`] shows the command at work, [`replicas`] a server
-//! on several machines, [`picture`] draws the binary at work; [`release`] checks what a release needs. [`tree`], [`tokens`] and
+//! [`mutants`] finds code that no test checks; [`chaos`] kills replicas and breaks their store;
+//! [`demo`] shows the command at work, [`replicas`] a server on several machines, [`picture`] draws
+//! the binary at work; [`release`] checks what a release needs. [`tree`], [`tokens`] and
 //! [`markdown`] read the repository for the checks.
 
 // This is a program: its output is what the user asked for.
@@ -12,6 +13,7 @@
 
 mod bench;
 mod budget;
+mod chaos;
 mod command;
 mod demo;
 mod finding;
@@ -57,6 +59,10 @@ Tasks of this repository.
       --sample N --seed S     try only N of them, drawn at random; 1 is the usual seed
       --missed                try only those that the last run missed
       --list                  only print them
+  cargo xtask chaos           kill and restart replicas and break their store, under clients that check
+                              what they get; see docs/testing.md
+      --only kill|rolling     only kills, or only restarts
+      --help                  list all options: minutes, seed, clients
   cargo xtask demo            build the command and let it call its built-in server
   cargo xtask replicas        start three replicas of a server behind nginx, with one Redis
       --port N                where nginx listens; 0 is a free port, 8080 is the usual one
@@ -87,6 +93,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["mutants", options @ ..] => mutants::run(options)?,
         ["bench", options @ ..] => bench::run(options)?,
         ["beside", options @ ..] => bench::beside(options)?,
+        ["chaos", options @ ..] => chaos::run(options)?,
         ["demo"] => demo::run()?,
         ["replicas", options @ ..] => replicas::run(options)?,
         ["picture"] => picture::run()?,

@@ -33,6 +33,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/check/", &["bowline-check"]),
     ("crates/testing/", &["bowline-testing"]),
     ("crates/cli/", &["bowline-cli"]),
+    ("chaos/", &["bowline-chaos"]),
     ("tests/hot-paths/", &["bowline-hot-paths"]),
     ("xtask/", &["xtask"]),
 ];

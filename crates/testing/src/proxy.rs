@@ -44,6 +44,9 @@ pub enum ConnectionFault {
     Hang,
     /// Resets all connections, also new ones.
     Reset,
+    /// Passes nothing on over the connections that are open now, even after the fault has ended, and
+    /// does not close them. New connections work.
+    HalfOpen,
     /// Passes on what clients send, and drops what they would receive.
     DropReplies,
     /// Passes everything on, later.
@@ -149,6 +152,8 @@ async fn pass_on(mut client: TcpStream, route: Route) {
         let _ = client.set_zero_linger();
         return;
     }
+    // A connection that begins during this fault is a new one.
+    let mut is_new = *faults.borrow() == ConnectionFault::HalfOpen;
     let Ok(mut server) = TcpStream::connect(server).await else { return };
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (mut sent, mut received) = ([0; 16 * 1024], [0; 16 * 1024]);
@@ -157,6 +162,11 @@ async fn pass_on(mut client: TcpStream, route: Route) {
         if matches!(fault, ConnectionFault::Reset | ConnectionFault::Refuse) {
             let _ = client.set_zero_linger();
             return;
+        }
+        is_new &= fault == ConnectionFault::HalfOpen;
+        if fault == ConnectionFault::HalfOpen && !is_new {
+            // Until the proxy is dropped.
+            return std::future::pending().await;
         }
         let hangs = fault == ConnectionFault::Hang;
         let is_done = tokio::select! {

@@ -1,0 +1,298 @@
+//! Judges a run by its ledger alone. It shares no code with the product, so a mistake of the product
+//! is not a mistake of the checker as well.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::time::Duration;
+
+use crate::ledger::{Call, End, Fault, FaultKind, Ledger, Message, Refusal, digest};
+
+/// After a fault everything works again within this time.
+pub const RECOVERY: Duration = Duration::from_secs(2);
+
+/// The calls of a killed replica fail within this time.
+pub const FAILS_WITHIN: Duration = Duration::from_secs(15);
+
+/// A lease lasts longer than this after its last renewal, so a shorter pause must not be noticed.
+const UNNOTICED: Duration = Duration::from_secs(6);
+
+/// How long after a pause another replica may still end its streams, until it has renewed its lease.
+const LEASE_RENEWED: Duration = Duration::from_secs(5);
+
+/// A promise that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which promise.
+    pub rule: Rule,
+    /// Where it was broken.
+    pub text: String,
+}
+
+/// What is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// Without repeated ids, the events of a call are 1, 2, 3 and so on; up to the last if answered.
+    EventsInOrder,
+    /// An id stands for one message.
+    OneContentPerId,
+    /// A call runs at most once, and once if it is answered.
+    RunsOnce,
+    /// A call has one answer, for its nonce and its session.
+    RightAnswer,
+    /// A session is lost only if the store lost it.
+    SessionKept,
+    /// A setting that was acknowledged stays.
+    SettingKept,
+    /// A call fails only because of a fault that explains it.
+    FailureExplained,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.rule, self.text)
+    }
+}
+
+/// Finds everything that broke a promise.
+pub fn check(ledger: &Ledger) -> Vec<Violation> {
+    let mut checker = Checker { ledger, processes: HashMap::new(), violations: Vec::new() };
+    checker.runs();
+    checker.ids();
+    for call in &ledger.calls {
+        checker.events(call);
+        checker.answers(call);
+        checker.setting(call);
+        checker.ending(call);
+    }
+    for refusal in &ledger.refusals {
+        checker.refusal(refusal);
+    }
+    checker.violations
+}
+
+struct Checker<'a> {
+    ledger: &'a Ledger,
+    /// The process that ran a call.
+    processes: HashMap<u64, u32>,
+    violations: Vec<Violation>,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, rule: Rule, text: String) {
+        self.violations.push(Violation { rule, text });
+    }
+
+    /// No call runs twice.
+    fn runs(&mut self) {
+        for run in &self.ledger.runs {
+            if let Some(first) = self.processes.insert(run.nonce, run.process) {
+                let text = format!("{} ran in {first} and in {}", run.nonce, run.process);
+                self.report(Rule::RunsOnce, text);
+            }
+        }
+    }
+
+    /// No id has two messages, in all calls of a session.
+    fn ids(&mut self) {
+        let mut known: HashMap<(&str, &str), &Message> = HashMap::new();
+        for call in &self.ledger.calls {
+            let Some(session) = &call.session else { continue };
+            for seen in &call.seen {
+                let Some(id) = &seen.id else { continue };
+                let first = *known.entry((session, id)).or_insert(&seen.message);
+                if *first != seen.message {
+                    let text = format!("{session} {id}: {first:?}, then {:?}", seen.message);
+                    self.report(Rule::OneContentPerId, text);
+                }
+            }
+        }
+    }
+
+    /// The events of a call, without those whose id was seen before, count from 1.
+    fn events(&mut self, call: &Call) {
+        let mut ids = HashSet::new();
+        let mut last = 0;
+        for seen in &call.seen {
+            let is_new = seen.id.as_ref().is_none_or(|id| ids.insert(id));
+            match &seen.message {
+                Message::Event(token, number) if is_new => {
+                    if *token != call.nonce || *number != last + 1 {
+                        let text = format!("event {number} of {token} after {last}: {}", of(call));
+                        self.report(Rule::EventsInOrder, text);
+                    }
+                    last = *number;
+                }
+                Message::Other(text) => {
+                    let text = format!("{text}: {}", of(call));
+                    self.report(Rule::EventsInOrder, text);
+                }
+                _ => {}
+            }
+        }
+        if call.end == End::Answered && last != call.wanted {
+            let text = format!("{last} events of {}: {}", call.wanted, of(call));
+            self.report(Rule::EventsInOrder, text);
+        }
+    }
+
+    /// An answered call ran, and all its answers are the right one.
+    fn answers(&mut self, call: &Call) {
+        let session = call.session.as_deref().unwrap_or_default();
+        let right = format!("{} {:016x}", call.wanted, digest(call.nonce, session));
+        let mut ends = HashSet::new();
+        for seen in &call.seen {
+            let is_right = match &seen.message {
+                Message::Answer(id, text) => *id == call.nonce && *text == right,
+                Message::Error(id, ..) => *id == call.nonce,
+                _ => continue,
+            };
+            if !is_right {
+                self.report(Rule::RightAnswer, format!("{:?}: {}", seen.message, of(call)));
+            }
+            if ends.insert((&seen.id, &seen.message)) && ends.len() > 1 {
+                self.report(Rule::RightAnswer, format!("a second answer: {}", of(call)));
+            }
+        }
+        if call.end == End::Answered && !self.processes.contains_key(&call.nonce) {
+            self.report(Rule::RunsOnce, format!("answered and never run: {}", of(call)));
+        }
+    }
+
+    /// A log message comes if the session asked for it, and only then.
+    fn setting(&mut self, call: &Call) {
+        let Some(level) = call.level else { return };
+        let was_lost = self.ledger.faults.iter().any(|fault| {
+            let is_loss = matches!(fault.kind, FaultKind::StoreLoss(_));
+            // What was acknowledged a moment before the loss may be lost.
+            is_loss && fault.end + RECOVERY > level.since && fault.begin < call.ended
+        });
+        let has_log = call.seen.iter().any(|seen| seen.message == Message::Log);
+        let is_wrong = match level.has_info {
+            true => !has_log && call.end == End::Answered,
+            false => has_log,
+        };
+        if is_wrong && !was_lost {
+            self.report(Rule::SettingKept, format!("{level:?}: {}", of(call)));
+        }
+    }
+
+    /// A failure has a cause.
+    fn ending(&mut self, call: &Call) {
+        let process = self.processes.get(&call.nonce).copied();
+        let rule = match call.end {
+            End::Answered => return,
+            End::SessionLost => Rule::SessionKept,
+            _ => Rule::FailureExplained,
+        };
+        if cause(self.ledger, call, process).is_none() {
+            let near =
+                self.ledger.faults.iter().filter(|fault| {
+                    call.began < fault.end + FAILS_WITHIN && fault.begin < call.ended
+                });
+            let near: Vec<_> = near.collect();
+            let text = format!("{} in process {process:?}; faults nearby: {near:?}", of(call));
+            self.report(rule, text);
+        }
+    }
+
+    fn refusal(&mut self, refusal: &Refusal) {
+        let rule = match refusal.end {
+            End::SessionLost => Rule::SessionKept,
+            _ => Rule::FailureExplained,
+        };
+        if refusal_cause(self.ledger, refusal).is_none() {
+            self.report(rule, format!("{refusal:?}"));
+        }
+    }
+}
+
+/// The fault that explains why a call failed. `process` is the one that ran it, if one did.
+pub fn cause<'a>(ledger: &'a Ledger, call: &Call, process: Option<u32>) -> Option<&'a Fault> {
+    let has_session = call.session.is_some();
+    ledger.faults.iter().find(|fault| {
+        let is_during = |until| fault.begin <= call.ended && call.ended <= until;
+        match fault.kind {
+            FaultKind::Kill(killed) if process == Some(killed) => {
+                is_during(fails_until(ledger, fault)) && call.end != End::Gap && !is_lost(&call.end)
+            }
+            // A request that was on its way to the process.
+            FaultKind::Kill(_) => {
+                process.is_none()
+                    && is_during(fault.begin + RECOVERY)
+                    && matches!(call.end, End::Status(502) | End::Cut)
+            }
+            // Another replica may have ended the stream.
+            FaultKind::Pause(paused) => {
+                process == Some(paused)
+                    && fault.end - fault.begin > UNNOTICED
+                    && matches!(call.end, End::Failed(..))
+                    && is_during(fault.end + LEASE_RENEWED)
+            }
+            FaultKind::Restart(_) => false,
+            FaultKind::Store(_) => has_session && !is_lost(&call.end) && is_explained(fault, call),
+            FaultKind::StoreLoss(_) if is_lost(&call.end) => fault.begin <= call.ended,
+            FaultKind::StoreLoss(_) => has_session && is_explained(fault, call),
+        }
+    })
+}
+
+fn is_lost(end: &End) -> bool {
+    *end == End::SessionLost
+}
+
+/// Whether a failure of the store explains the end of a call that ran meanwhile. What the store
+/// refused stays missing, so a gap may show later.
+fn is_explained(fault: &Fault, call: &Call) -> bool {
+    let has_met = call.began <= fault.end + RECOVERY && fault.begin <= call.ended;
+    has_met && (call.end == End::Gap || call.ended <= fault.end + RECOVERY)
+}
+
+/// By when the calls of a killed replica have failed: later if the store was away meanwhile.
+fn fails_until(ledger: &Ledger, kill: &Fault) -> Duration {
+    let mut until = kill.begin + FAILS_WITHIN;
+    for fault in &ledger.faults {
+        let is_store = matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_));
+        if is_store && fault.begin < until && kill.begin < fault.end {
+            until += fault.end + RECOVERY - fault.begin.max(kill.begin);
+        }
+    }
+    until
+}
+
+/// The fault that explains why a request other than a call failed.
+pub fn refusal_cause<'a>(ledger: &'a Ledger, refusal: &Refusal) -> Option<&'a Fault> {
+    ledger.faults.iter().find(|fault| {
+        let is_during = |until| fault.begin <= refusal.at && refusal.at <= until;
+        match fault.kind {
+            FaultKind::StoreLoss(_) if is_lost(&refusal.end) => fault.begin <= refusal.at,
+            _ if is_lost(&refusal.end) => false,
+            FaultKind::StoreLoss(_) | FaultKind::Store(_) => {
+                // A stream that was written meanwhile has gaps later, too.
+                let is_gap = refusal.end == End::Gap && fault.begin <= refusal.at;
+                refusal.has_session && (is_gap || is_during(fault.end + RECOVERY))
+            }
+            FaultKind::Kill(_) => {
+                is_during(fault.begin + RECOVERY)
+                    && matches!(refusal.end, End::Status(502) | End::Cut)
+            }
+            FaultKind::Pause(_) => is_during(fault.end + RECOVERY) && refusal.end == End::Overdue,
+            FaultKind::Restart(_) => false,
+        }
+    })
+}
+
+/// A call in a few words.
+fn of(call: &Call) -> String {
+    let kind = call.session.as_deref().unwrap_or("no session");
+    let (began, ended) = (call.began.as_secs_f64(), call.ended.as_secs_f64());
+    format!(
+        "call {} ({kind}) from {began:.3} to {ended:.3} s, {} messages, {} times resumed, {:?}",
+        call.nonce,
+        call.seen.len(),
+        call.resumed,
+        call.end
+    )
+}

@@ -1,0 +1,165 @@
+//! Clients that call the tool again and again, and note what they see.
+//!
+//! * `legacy`: with a session; resumes streams.
+//! * `modern`: 2026-07-28, without.
+
+mod legacy;
+mod messages;
+mod modern;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::ledger::{Call, End, Message, Recorder, Seen};
+use crate::random::Random;
+use crate::wire::{HttpRequest, HttpResponse};
+
+/// How long a client waits for the head of a response: longer than a replica is paused.
+const HEAD: Duration = Duration::from_secs(25);
+
+/// How many calls a client may make in a run, so that its nonces are its own.
+const CALLS_PER_CLIENT: u64 = 1_000_000;
+
+/// What all clients share.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Where nginx listens.
+    pub address: SocketAddr,
+    /// Where clients write.
+    pub recorder: Arc<Recorder>,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The most events of a call.
+    pub most_events: u64,
+    /// The time between two events, in milliseconds.
+    pub pause: u64,
+    /// Set when the clients are to end.
+    pub is_over: Arc<AtomicBool>,
+}
+
+/// Starts clients. They end after [`Setting::is_over`] was set, each with the end of its call.
+pub fn start(setting: &Setting, legacy: u64, modern: u64) -> JoinSet<()> {
+    let mut clients = JoinSet::new();
+    for number in 0..legacy {
+        clients.spawn(legacy::run(ClientBase::new(setting, number)));
+    }
+    for number in legacy..legacy + modern {
+        clients.spawn(modern::run(ClientBase::new(setting, number)));
+    }
+    clients
+}
+
+/// What a client of either era has.
+struct ClientBase {
+    setting: Setting,
+    random: Random,
+    next_nonce: u64,
+}
+
+impl ClientBase {
+    fn new(setting: &Setting, number: u64) -> Self {
+        let random = Random::part(setting.seed, number + 1);
+        Self { setting: setting.clone(), random, next_nonce: (number + 1) * CALLS_PER_CLIENT }
+    }
+
+    fn is_over(&self) -> bool {
+        self.setting.is_over.load(Ordering::Relaxed)
+    }
+
+    fn now(&self) -> Duration {
+        self.setting.recorder.now()
+    }
+
+    /// A call that begins now. One in four has no events.
+    fn new_call(&mut self, session: Option<String>) -> Call {
+        self.next_nonce += 1;
+        let has_events = !self.random.is_once_in(4);
+        let wanted = if has_events { self.random.between(1, self.setting.most_events) } else { 0 };
+        Call {
+            nonce: self.next_nonce,
+            session,
+            wanted: u32::try_from(wanted).expect("a small number"),
+            began: self.now(),
+            ended: Duration::ZERO,
+            seen: Vec::new(),
+            level: None,
+            end: End::Overdue,
+            resumed: 0,
+        }
+    }
+
+    /// Sends a request, and reads the head of its response.
+    async fn send(&self, request: &HttpRequest, patience: Duration) -> Result<HttpResponse, End> {
+        match timeout(patience, HttpResponse::of(self.setting.address, request)).await {
+            Err(_) => Err(End::Overdue),
+            Ok(Err(_)) => Err(End::Cut),
+            Ok(Ok(response)) if response.status == 404 => Err(End::SessionLost),
+            Ok(Ok(response)) if !(200..300).contains(&response.status) => {
+                Err(End::Status(response.status))
+            }
+            Ok(Ok(response)) => Ok(response),
+        }
+    }
+
+    /// Waits a moment, as users do between calls.
+    async fn think(&mut self) {
+        sleep(Duration::from_millis(self.random.between(20, 400))).await;
+    }
+}
+
+/// Reads a stream up to the answer of the call. `None` if it ends before, or is silent for too long.
+/// `position` is the id of the last event.
+async fn read_stream(
+    response: &mut HttpResponse,
+    call: &mut Call,
+    position: &mut Option<String>,
+    silence: Duration,
+) -> Option<End> {
+    loop {
+        // Before its first id a stream cannot be resumed.
+        let patience = if position.is_some() { silence } else { HEAD };
+        let Ok(Ok(Some(event))) = timeout(patience, response.event()).await else { return None };
+        if event.id.is_some() {
+            position.clone_from(&event.id);
+        }
+        if event.data.is_empty() {
+            continue;
+        }
+        let message = messages::read(&event.data);
+        let end = end_of(&message, call.nonce);
+        call.seen.push(Seen { id: event.id, message });
+        if end.is_some() {
+            return end;
+        }
+    }
+}
+
+/// Reads a response that is no stream.
+async fn read_body(response: HttpResponse, call: &mut Call) -> End {
+    let Ok(Ok(body)) = timeout(HEAD, response.body()).await else { return End::Cut };
+    let message = messages::read(&body);
+    let end = end_of(&message, call.nonce);
+    call.seen.push(Seen { id: None, message });
+    end.unwrap_or(End::Cut)
+}
+
+/// Reads what follows the answer on its stream, which should be nothing.
+async fn read_rest(response: &mut HttpResponse, call: &mut Call) {
+    while let Ok(Ok(Some(event))) = timeout(Duration::from_secs(1), response.event()).await {
+        call.seen.push(Seen { id: event.id, message: messages::read(&event.data) });
+    }
+}
+
+/// How a call ends with a message, if it does.
+fn end_of(message: &Message, nonce: u64) -> Option<End> {
+    match message {
+        Message::Answer(id, _) if *id == nonce => Some(End::Answered),
+        Message::Error(id, code, text) if *id == nonce => Some(End::Failed(*code, text.clone())),
+        _ => None,
+    }
+}

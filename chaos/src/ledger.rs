@@ -1,0 +1,223 @@
+//! What the clients saw, what the replicas ran, and which faults there were: the input of the
+//! [checker](crate::checker).
+//!
+//! Times count from the beginning of the run.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Everything that is known about a run.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// The calls, each sent exactly once.
+    pub calls: Vec<Call>,
+    /// Requests other than calls that failed.
+    pub refusals: Vec<Refusal>,
+    /// The runs of the tool, in the order in which they began.
+    pub runs: Vec<ToolRun>,
+    /// The faults, in the order in which they began.
+    pub faults: Vec<Fault>,
+}
+
+/// One `tools/call`, as its client saw it.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Its number; no other call has it.
+    pub nonce: u64,
+    /// The session, for clients with a handshake.
+    pub session: Option<String>,
+    /// How many events the client asked for.
+    pub wanted: u32,
+    /// When the client sent the call.
+    pub began: Duration,
+    /// When the client had its end.
+    pub ended: Duration,
+    /// Every message that came on streams of this call, in order.
+    pub seen: Vec<Seen>,
+    /// The level of log messages that the server had acknowledged.
+    pub level: Option<Level>,
+    /// How it ended for the client.
+    pub end: End,
+    /// How many times the client resumed the stream before the end.
+    pub resumed: u32,
+}
+
+/// A message on a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The id of the event, if it had one.
+    pub id: Option<String>,
+    /// What the message is.
+    pub message: Message,
+}
+
+/// What a message of a call is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Progress, with its token, which is the nonce, and the number of the event.
+    Event(u64, u32),
+    /// A log message.
+    Log,
+    /// The result: the id of the request and the text.
+    Answer(u64, String),
+    /// An error: the id of the request, the code and the text.
+    Error(u64, i64, String),
+    /// Anything else.
+    Other(String),
+}
+
+/// The level of log messages of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Whether messages of the level `info` are sent.
+    pub has_info: bool,
+    /// When the server acknowledged it.
+    pub since: Duration,
+}
+
+/// How a call ended for its client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With a result, which is the last answer in [`Call::seen`].
+    Answered,
+    /// With a JSON-RPC error.
+    Failed(i64, String),
+    /// With an HTTP status other than 200.
+    Status(u16),
+    /// 400 at an attempt to resume: events are missing.
+    Gap,
+    /// The session is unknown: 404.
+    SessionLost,
+    /// The connection ended, and there is no event to resume after.
+    Cut,
+    /// The client gave up waiting.
+    Overdue,
+}
+
+/// A request other than a call that failed.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// Which request.
+    pub request: &'static str,
+    /// Whether the client has a session.
+    pub has_session: bool,
+    /// When it failed.
+    pub at: Duration,
+    /// How.
+    pub end: End,
+}
+
+/// A run of the tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolRun {
+    /// The nonce of the call.
+    pub nonce: u64,
+    /// The process that ran it.
+    pub process: u32,
+}
+
+/// A fault.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// What was done.
+    pub kind: FaultKind,
+    /// When it began.
+    pub begin: Duration,
+    /// When everything was as before; clients may need some time to notice.
+    pub end: Duration,
+}
+
+/// What was done to which process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// SIGKILL for a replica.
+    Kill(u32),
+    /// SIGSTOP for a replica.
+    Pause(u32),
+    /// SIGTERM for a replica, and a new one at its place.
+    Restart(u32),
+    /// The store fails, for one replica or all; nothing that it acknowledged is lost.
+    Store(&'static str),
+    /// The store loses what it acknowledged.
+    StoreLoss(&'static str),
+}
+
+impl FaultKind {
+    /// The name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kill(_) => "replica killed",
+            Self::Pause(_) => "replica paused",
+            Self::Restart(_) => "replica restarted",
+            Self::Store(name) | Self::StoreLoss(name) => name,
+        }
+    }
+}
+
+/// What the tool returns beside the number of events, so that an answer for another call or session
+/// is noticed (FNV-1a).
+pub fn digest(nonce: u64, session: &str) -> u64 {
+    let bytes = nonce.to_le_bytes().into_iter().chain(session.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Where clients and faults write.
+#[derive(Debug)]
+pub struct Recorder {
+    began: Instant,
+    ledger: Mutex<Ledger>,
+}
+
+impl Recorder {
+    /// Begins a run.
+    pub fn start() -> Self {
+        Self { began: Instant::now(), ledger: Mutex::default() }
+    }
+
+    /// The time since the beginning.
+    pub fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Notes a call that has ended.
+    pub fn call(&self, call: Call) {
+        self.edit(|ledger| ledger.calls.push(call));
+    }
+
+    /// Notes a request other than a call that has failed just now.
+    pub fn refused(&self, request: &'static str, has_session: bool, end: End) {
+        let refusal = Refusal { request, has_session, at: self.now(), end };
+        self.edit(|ledger| ledger.refusals.push(refusal));
+    }
+
+    /// Notes a fault that has ended just now.
+    pub fn fault(&self, kind: FaultKind, begin: Duration) {
+        let end = self.now();
+        self.edit(|ledger| ledger.faults.push(Fault { kind, begin, end }));
+    }
+
+    /// Ends the run. `runs` is the file that the tools wrote.
+    ///
+    /// # Errors
+    ///
+    /// If a line of the file is no run.
+    pub fn finish(&self, runs: &str) -> anyhow::Result<Ledger> {
+        let mut ledger = self.edit(std::mem::take);
+        ledger.runs = runs.lines().map(tool_run).collect::<anyhow::Result<_>>()?;
+        ledger.faults.sort_by_key(|fault| fault.begin);
+        Ok(ledger)
+    }
+
+    fn edit<T>(&self, edit: impl FnOnce(&mut Ledger) -> T) -> T {
+        edit(&mut self.ledger.lock().expect("no writer panics"))
+    }
+}
+
+fn tool_run(line: &str) -> anyhow::Result<ToolRun> {
+    let parsed = line.split_once(' ').and_then(|(nonce, process)| {
+        Some(ToolRun { nonce: nonce.parse().ok()?, process: process.parse().ok()? })
+    });
+    parsed.ok_or_else(|| anyhow::anyhow!("`{line}` is no run"))
+}

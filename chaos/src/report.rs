@@ -1,0 +1,112 @@
+//! The figures of a run, as a small table.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use crate::checker::{cause, refusal_cause};
+use crate::ledger::{Call, End, FaultKind, Ledger, Message};
+
+/// The figures of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    time: Duration,
+    calls: usize,
+    events: usize,
+    answered: usize,
+    resumed: u32,
+    faults: BTreeMap<&'static str, usize>,
+    failures: BTreeMap<String, usize>,
+    refusals: BTreeMap<String, usize>,
+    /// The longest time from a kill to the failure of a call of that replica.
+    longest_failure: Duration,
+    /// The longest time from the end of a fault of the store to a failure that it explains.
+    recovery: Duration,
+}
+
+impl Report {
+    /// Counts.
+    pub fn of(ledger: &Ledger) -> Self {
+        let mut report = Self::default();
+        for fault in &ledger.faults {
+            *report.faults.entry(fault.kind.name()).or_default() += 1;
+        }
+        let processes: BTreeMap<_, _> =
+            ledger.runs.iter().map(|run| (run.nonce, run.process)).collect();
+        for call in &ledger.calls {
+            report.add(ledger, call, processes.get(&call.nonce).copied());
+        }
+        for refusal in &ledger.refusals {
+            let name = format!("{}: {}", refusal.request, name(&refusal.end));
+            *report.refusals.entry(name).or_default() += 1;
+            if let Some(fault) = refusal_cause(ledger, refusal)
+                && matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_))
+                && !matches!(refusal.end, End::SessionLost | End::Gap)
+            {
+                report.recovery = report.recovery.max(refusal.at.saturating_sub(fault.end));
+            }
+        }
+        report
+    }
+
+    fn add(&mut self, ledger: &Ledger, call: &Call, process: Option<u32>) {
+        let is_event = |message: &Message| matches!(message, Message::Event(..));
+        self.time = self.time.max(call.ended);
+        self.calls += 1;
+        self.events += call.seen.iter().filter(|seen| is_event(&seen.message)).count();
+        self.resumed += call.resumed;
+        if call.end == End::Answered {
+            self.answered += 1;
+            return;
+        }
+        *self.failures.entry(name(&call.end)).or_default() += 1;
+        let Some(fault) = cause(ledger, call, process) else { return };
+        match fault.kind {
+            FaultKind::Kill(_) => {
+                self.longest_failure = self.longest_failure.max(call.ended - fault.begin);
+            }
+            FaultKind::Store(_) | FaultKind::StoreLoss(_)
+                if !matches!(call.end, End::SessionLost | End::Gap) =>
+            {
+                self.recovery = self.recovery.max(call.ended.saturating_sub(fault.end));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A kind of failure.
+fn name(end: &End) -> String {
+    match end {
+        End::Answered => "answered".to_owned(),
+        End::Failed(code, _) => format!("error {code}"),
+        End::Status(status) => format!("status {status}"),
+        End::Gap => "gap (400)".to_owned(),
+        End::SessionLost => "session lost (404)".to_owned(),
+        End::Cut => "connection cut".to_owned(),
+        End::Overdue => "no answer in time".to_owned(),
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut row = |name: &str, value: String| writeln!(f, "{name:<36}{value:>10}");
+        row("time", format!("{:.0} s", self.time.as_secs_f64()))?;
+        row("calls", self.calls.to_string())?;
+        row("calls answered", self.answered.to_string())?;
+        row("events received", self.events.to_string())?;
+        row("streams resumed", self.resumed.to_string())?;
+        for (name, count) in &self.faults {
+            row(&format!("fault: {name}"), count.to_string())?;
+        }
+        for (name, count) in &self.failures {
+            row(&format!("calls failed: {name}"), count.to_string())?;
+        }
+        for (name, count) in &self.refusals {
+            row(name, count.to_string())?;
+        }
+        let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
+        row("longest failure after a kill", seconds(self.longest_failure))?;
+        row("recovery after a fault of the store", seconds(self.recovery))
+    }
+}
