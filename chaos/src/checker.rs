@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::ledger::{Call, End, Fault, FaultKind, Ledger, Message, Refusal, digest};
+use crate::ledger::{Call, End, Fault, FaultKind, Ledger, Message, Refusal, Seen, digest};
 
 /// After a fault everything works again within this time.
 pub const RECOVERY: Duration = Duration::from_secs(2);
@@ -118,6 +118,7 @@ impl Checker<'_> {
         for seen in &call.seen {
             let is_new = seen.id.as_ref().is_none_or(|id| ids.insert(id));
             match &seen.message {
+                Message::Event(..) if is_repeated(call, seen) => {}
                 Message::Event(token, number) if is_new => {
                     if *token != call.nonce || *number != last + 1 {
                         let text = format!("event {number} of {token} after {last}: {}", of(call));
@@ -152,7 +153,8 @@ impl Checker<'_> {
             if !is_right {
                 self.report(Rule::RightAnswer, format!("{:?}: {}", seen.message, of(call)));
             }
-            if ends.insert((&seen.id, &seen.message)) && ends.len() > 1 {
+            let is_new = !is_repeated(call, seen) && ends.insert((&seen.id, &seen.message));
+            if is_new && ends.len() > 1 {
                 self.report(Rule::RightAnswer, format!("a second answer: {}", of(call)));
             }
         }
@@ -237,6 +239,14 @@ pub fn cause<'a>(ledger: &'a Ledger, call: &Call, process: Option<u32>) -> Optio
             FaultKind::StoreLoss(_) => has_session && is_explained(fault, call),
         }
     })
+}
+
+/// Whether a message has an id and came before without one. The store's reply was lost, so the replica
+/// did not know the id; a client that resumes may get the message again.
+fn is_repeated(call: &Call, seen: &Seen) -> bool {
+    let is_same = |other: &Seen| other.id.is_none() && other.message == seen.message;
+    let before = call.seen.iter().take_while(|other| !std::ptr::eq(*other, seen));
+    seen.id.is_some() && before.into_iter().any(is_same)
 }
 
 fn is_lost(end: &End) -> bool {

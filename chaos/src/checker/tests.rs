@@ -1,5 +1,5 @@
 use super::*;
-use crate::ledger::{Level, Seen, ToolRun};
+use crate::ledger::{Level, ToolRun};
 
 const SESSION: &str = "session";
 const PROCESS: u32 = 100;
@@ -91,6 +91,18 @@ fn an_event_without_id_that_comes_twice_is_found() {
         it.calls[0].seen.insert(3, Seen { id: None, message: Message::Event(7, 2) });
     };
     assert_eq!(broken(twice), [Rule::EventsInOrder]);
+}
+
+#[test]
+fn a_message_that_came_without_id_may_come_again_with_one() {
+    let again = |it: &mut Ledger| {
+        let seen = it.calls[0].seen[2..].to_vec();
+        for first in &mut it.calls[0].seen[2..] {
+            first.id = None;
+        }
+        it.calls[0].seen.extend(seen);
+    };
+    assert_eq!(broken(again), []);
 }
 
 #[test]

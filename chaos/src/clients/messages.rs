@@ -38,7 +38,7 @@ fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-fn call_params(call: &Call, pause: u64, meta: Value) -> Value {
+fn call_params(call: &Call, pause: u64, meta: &Value) -> Value {
     let arguments = json!({ "nonce": call.nonce, "events": call.wanted, "pause": pause });
     json!({ "name": "count", "arguments": arguments, "_meta": meta })
 }
@@ -50,7 +50,7 @@ pub(super) fn modern_call(call: &Call, pause: u64) -> HttpRequest {
         "io.modelcontextprotocol/clientCapabilities": {},
         "progressToken": call.nonce,
     });
-    HttpRequest::post(request(call.nonce, "tools/call", &call_params(call, pause, meta)))
+    HttpRequest::post(request(call.nonce, "tools/call", &call_params(call, pause, &meta)))
         .with("MCP-Protocol-Version", MODERN)
         .with("Mcp-Method", "tools/call")
         .with("Mcp-Name", "count")
@@ -77,7 +77,7 @@ pub(super) fn set_level(session: &str, level: &str) -> HttpRequest {
 
 /// A call in a session.
 pub(super) fn legacy_call(call: &Call, session: &str, pause: u64) -> HttpRequest {
-    let params = call_params(call, pause, json!({ "progressToken": call.nonce }));
+    let params = call_params(call, pause, &json!({ "progressToken": call.nonce }));
     named(HttpRequest::post(request(call.nonce, "tools/call", &params)), session)
 }
 
