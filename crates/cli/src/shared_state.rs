@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bowline::http::Http;
 use bowline::store::backend::Error;
-use bowline::store::{Backend, Redis, SqliteBackend};
+use bowline::store::{Backend, Redis, RedisLimits, SqliteBackend};
 use bowline::{Server, StateKeys, StateKeysError};
 
 use crate::exit::{Exit, Failure};
@@ -15,6 +15,9 @@ use crate::print;
 
 /// The variable with the path of the file that holds the password of the store.
 const PASSWORD_FILE: &str = "BOWLINE_STORE_PASSWORD_FILE";
+
+/// The most bytes of a task, as servers keep by default. Redis is asked to take as many.
+const TASK_BYTES: usize = 4 * 1024 * 1024 + 1024;
 
 /// What a URL of a store looks like.
 const FORMS: &str = "a store is `redis://HOST:6379`, `rediss://HOST:6379` (with TLS) or \
@@ -105,7 +108,9 @@ async fn open_store(url: &str) -> Result<Arc<dyn Backend>, Failure> {
     let failed = |error: Error| Failure::new(Exit::Unreachable, error.to_string());
     match url.split_once(':') {
         Some(("redis" | "rediss", rest)) if rest.starts_with("//") => {
-            let mut options = Redis::options(url);
+            let mut limits = RedisLimits::default();
+            limits.value_bytes = limits.value_bytes.max(TASK_BYTES);
+            let mut options = Redis::options(url).limits(limits);
             if let Some(file) = std::env::var_os(PASSWORD_FILE).filter(|file| !file.is_empty()) {
                 options = options.password_file(PathBuf::from(file));
             }

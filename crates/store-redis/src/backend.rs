@@ -333,6 +333,10 @@ impl fmt::Debug for Redis {
 }
 
 impl Backend for Redis {
+    fn longest_value(&self) -> Option<usize> {
+        Some(self.inner.limits.value_bytes)
+    }
+
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         Box::pin(async move {
             let command = cmd("GET").arg(self.name(Kind::Value, key)).to_owned();

@@ -85,10 +85,19 @@ pub trait Backend: Send + Sync + 'static {
     /// A backend that lost its connection and has it again sends each listener an empty message.
     /// Messages may have been missed: read again what the topic reports on.
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
+
+    /// The most bytes of a value, if there is a limit: [`put`](Self::put) fails with a longer one.
+    fn longest_value(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A shared backend is a backend.
 impl<B: Backend + ?Sized> Backend for Arc<B> {
+    fn longest_value(&self) -> Option<usize> {
+        (**self).longest_value()
+    }
+
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         (**self).get(key)
     }

@@ -107,9 +107,10 @@ impl TaskStore {
         self
     }
 
-    /// The most bytes that a record should have.
+    /// The most bytes that a record should have, by the limit that was set and that of the backend.
     pub fn longest_record(&self) -> usize {
-        self.longest_record
+        let stored = self.backend.longest_value().map(|most| most.saturating_sub(HEAD));
+        stored.map_or(self.longest_record, |most| most.min(self.longest_record))
     }
 
     /// Stores a new record, which expires after `ttl`. When the future resolves, every reader of the

@@ -126,6 +126,11 @@ pub trait Wrapper: Send + Sync + 'static {
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
         self.inner().listen(topic)
     }
+
+    /// [`Backend::longest_value`].
+    fn longest_value(&self) -> Option<usize> {
+        self.inner().longest_value()
+    }
 }
 
 /// An operation that is about to take place.
@@ -179,6 +184,10 @@ impl<W: Wrapper> Wrapped<W> {
 }
 
 impl<W: Wrapper> Backend for Wrapped<W> {
+    fn longest_value(&self) -> Option<usize> {
+        self.0.longest_value()
+    }
+
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         Box::pin(async move {
             self.begin(OperationKind::Get, key).await?;

@@ -114,6 +114,11 @@ impl Lease {
         self.id.get().is_some_and(|own| own == replica)
     }
 
+    /// How long servers that run tasks have to be known: as long as their tasks can be kept.
+    pub(super) fn registered(&self) -> Duration {
+        self.longest_ttl.saturating_add(LEASE)
+    }
+
     fn id(&self) -> Result<&str, RecordError> {
         if let Some(id) = self.id.get() {
             return Ok(id);
@@ -130,7 +135,7 @@ impl Lease {
             if lock(&self.running).is_empty() {
                 // The lease may expire by itself: it says nothing about tasks that have ended.
                 if let Some(id) = self.id.get() {
-                    _ = store.unregister(id).await;
+                    _ = store.unregister(id, self.registered()).await;
                 }
                 *held = HeldLease::default();
                 return;
@@ -144,7 +149,7 @@ impl Lease {
     /// because the lease was late.
     async fn write(&self, store: &TaskStore, held: &mut HeldLease) -> Result<(), RecordError> {
         let (id, now) = (self.id()?, Instant::now());
-        store.register(id, self.longest_ttl.saturating_add(LEASE)).await?;
+        store.register(id, self.registered()).await?;
         store.renew_lease(id, LEASE).await?;
         held.written = Some(now);
         self.renewals.send_modify(|count| *count += 1);

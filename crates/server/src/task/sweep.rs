@@ -1,8 +1,8 @@
 //! Searches for tasks of servers that have stopped, when a server starts and from time to time.
 //!
 //! A request for a task finds out itself whether it was abandoned (`abandoned`). This is for tasks
-//! that no client asks for. A search costs one short scan while all servers are well: the records
-//! are read only if a server stopped while it ran tasks.
+//! that no client asks for. A search reads one key, and one for each server that runs tasks, while
+//! all servers are well: the records are read only if a server stopped while it ran tasks.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// The time between two pages of records, so that many records do not keep the store busy.
 const BETWEEN_PAGES: Duration = Duration::from_millis(50);
 
-/// The most records of one page, and the most servers.
+/// The most records of one page.
 const PAGE: usize = 100;
 
 /// Begins to search, unless that has begun, or no other server can have tasks in the store.
@@ -62,7 +62,7 @@ async fn search(shared: &Arc<ServerShared>) -> Result<(), RecordError> {
     for replica in stopped.difference(&left) {
         // It may have come back meanwhile.
         if !store.has_lease(replica).await? {
-            store.unregister(replica).await?;
+            store.unregister(replica, shared.tasks.lease.registered()).await?;
         }
     }
     Ok(())
@@ -73,19 +73,13 @@ async fn stopped_servers(
     shared: &ServerShared,
     store: &TaskStore,
 ) -> Result<HashSet<String>, RecordError> {
-    let (mut stopped, mut after) = (HashSet::new(), None::<String>);
-    loop {
-        let replicas = store.replicas(after.as_deref(), PAGE).await?;
-        for replica in &replicas {
-            if !shared.tasks.lease.is_own(replica) && !store.has_lease(replica).await? {
-                stopped.insert(replica.clone());
-            }
+    let mut stopped = HashSet::new();
+    for replica in store.replicas().await? {
+        if !shared.tasks.lease.is_own(&replica) && !store.has_lease(&replica).await? {
+            stopped.insert(replica);
         }
-        if replicas.len() < PAGE {
-            return Ok(stopped);
-        }
-        after = replicas.into_iter().next_back();
     }
+    Ok(stopped)
 }
 
 /// Takes over the tasks of servers that have stopped. Returns those servers that still have

@@ -110,9 +110,14 @@ async fn a_lease_ends_when_it_is_not_renewed_and_the_registration_stays() {
     assert!(store.has_lease("r").await.unwrap() && !store.has_lease("s").await.unwrap());
     store.renew_lease("r", Duration::ZERO).await.unwrap();
     assert!(!store.has_lease("r").await.unwrap());
-    assert_eq!(store.replicas(None, 10).await.unwrap(), ["r"]);
-    store.unregister("r").await.unwrap();
-    assert!(store.replicas(None, 10).await.unwrap().is_empty());
+    store.register("s", HOUR).await.unwrap();
+    store.register("r", HOUR).await.unwrap();
+    assert_eq!(store.replicas().await.unwrap(), ["r", "s"]);
+    store.unregister("r", HOUR).await.unwrap();
+    store.unregister("r", HOUR).await.unwrap();
+    assert_eq!(store.replicas().await.unwrap(), ["s"]);
+    store.unregister("s", HOUR).await.unwrap();
+    assert!(store.replicas().await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ fn pair(revision: Revision) -> (Replica, Replica, Arc<VirtualStore>) {
     (replica(), replica(), store)
 }
 
+// spec: TASK-66, XTASK-18, XTASK-43
 #[tokio::test(start_paused = true)]
 async fn a_reader_ends_a_task_whose_server_stopped() {
     for revision in BOTH {
@@ -64,6 +65,7 @@ async fn a_task_that_asks_ends_when_its_server_stops_and_takes_no_answer() {
     assert_eq!(b.get(&id).await.unwrap()["error"]["message"], STOPPED);
 }
 
+// spec: TASK-37, TASK-38
 #[tokio::test(start_paused = true)]
 async fn a_request_that_waits_for_the_result_gets_the_failure() {
     let (a, b, _) = pair(Revision::V2025_11_25);
@@ -99,7 +101,7 @@ async fn a_task_that_no_client_asks_for_ends_too() {
     assert!(store.records().await[0].contains(r#""status":"working""#));
     pass(9).await;
     assert!(store.records().await[0].contains(r#""status":"failed""#));
-    assert!(store.keys("task-runner").await.is_empty(), "the server that stopped is forgotten");
+    assert!(store.runners().await.is_empty(), "the server that stopped is forgotten");
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,7 +137,7 @@ async fn a_task_of_a_server_that_renews_its_lease_is_left_alone() {
         // A server that runs no tasks has no lease, and is not registered.
         pass(15).await;
         assert!(store.keys("replica").await.is_empty());
-        assert!(store.keys("task-runner").await.is_empty());
+        assert!(store.runners().await.is_empty());
         // The lease comes back with the next task.
         let id = a.create("wait", json!({ "seconds": 60 })).await;
         pass(30).await;
@@ -165,6 +167,7 @@ async fn an_idempotent_tool_runs_again_on_another_server() {
     }
 }
 
+// spec: TASK-22, XTASK-46
 #[tokio::test(start_paused = true)]
 async fn a_server_that_only_seemed_to_have_stopped_ends_its_run() {
     for tool in ["report", "wait"] {
@@ -183,6 +186,7 @@ async fn a_server_that_only_seemed_to_have_stopped_ends_its_run() {
     }
 }
 
+// spec: TASK-22, XTASK-46
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_replaced_records_nothing() {
     let (a, b, _) = pair(Revision::LATEST);
@@ -249,7 +253,6 @@ async fn a_server_that_stopped_is_found_among_many_that_run() {
     let (a, b, store) = pair(Revision::LATEST);
     let tasks = TaskStore::new(a.link.clone());
     for replica in 0..100 {
-        // These sort before every id of a server.
         let replica = format!("!{replica}");
         tasks.register(&replica, Duration::from_secs(600)).await.unwrap();
         tasks.renew_lease(&replica, Duration::from_secs(600)).await.unwrap();
@@ -265,12 +268,13 @@ async fn a_server_that_stopped_is_found_among_many_that_run() {
 async fn a_server_whose_registration_was_removed_registers_again() {
     let (a, b, store) = pair(Revision::LATEST);
     a.create("wait", json!({ "seconds": 600 })).await;
-    let registered = store.keys("task-runner").await;
-    let id = registered[0].as_str().strip_prefix("task-runner/").unwrap();
+    let registered = store.runners().await;
     // As another server does that did not see the lease in time.
-    TaskStore::new(b.link.clone()).unregister(id).await.unwrap();
+    let hour = Duration::from_secs(3600);
+    TaskStore::new(b.link.clone()).unregister(&registered[0], hour).await.unwrap();
+    assert!(store.runners().await.is_empty());
     pass(4).await;
-    assert_eq!(store.keys("task-runner").await, registered);
+    assert_eq!(store.runners().await, registered);
 }
 
 async fn store_has_failed(store: &VirtualStore) -> bool {

@@ -94,15 +94,16 @@ async fn a_running_task_reads_its_record_once_in_three_seconds_and_its_server_re
     }
     let count = || {
         let count = |kind, first| replica.link.count(kind, first);
-        let writes = ["task", "replica", "task-runner"].map(|it| count(OperationKind::Put, it));
-        (count(OperationKind::Get, "task"), writes)
+        let writes = ["task", "replica", "task-runners"].map(|it| count(OperationKind::Put, it));
+        (count(OperationKind::Get, "task"), writes, count(OperationKind::Renew, "task-runners"))
     };
     pass(1).await;
-    let (reads, [records, leases, registrations]) = count();
+    let (reads, [records, leases, registrations], registered) = count();
     pass(30).await;
-    let (later, writes) = count();
+    let (later, writes, registered_later) = count();
     assert_eq!(later - reads, 100, "ten tasks, ten renewals");
-    assert_eq!(writes, [records, leases + 10, registrations + 10]);
+    assert_eq!(writes, [records, leases + 10, registrations]);
+    assert_eq!(registered_later - registered, 10);
 }
 
 // spec: TASK-51, TASK-52, TASK-54, TASK-62, TASK-72
@@ -137,6 +138,23 @@ async fn a_list_goes_page_by_page_through_the_tasks_of_its_caller() {
 async fn a_result_that_does_not_fit_fails_its_task() {
     for revision in BOTH {
         let replica = small(revision);
+        let fits = replica.create("long", json!({ "seconds": 3000 })).await;
+        let id = replica.create("long", json!({ "seconds": 5000 })).await;
+        pass(2).await;
+        assert_eq!(replica.status(&fits).await, "completed");
+        let task = replica.get(&id).await.unwrap();
+        let expected = "the result is too long: at most 4096 bytes are kept of a task";
+        assert_eq!((&task["status"], &task["statusMessage"]), (&json!("failed"), &json!(expected)));
+    }
+}
+
+/// It would stay `working` until it expires if the server tried again and again to store it.
+// spec: TASK-66, XTASK-18, XTASK-43
+#[tokio::test(start_paused = true)]
+async fn a_result_that_the_store_refuses_fails_its_task() {
+    for revision in BOTH {
+        let replica = limited(revision, |_| ());
+        replica.link.refuse_longer_than(4104);
         let fits = replica.create("long", json!({ "seconds": 3000 })).await;
         let id = replica.create("long", json!({ "seconds": 5000 })).await;
         pass(2).await;

@@ -49,6 +49,14 @@ impl VirtualStore {
         self.memory.scan(&Key::new([prefix, ""]), None, usize::MAX).await.unwrap()
     }
 
+    /// The servers that are registered because they run tasks.
+    pub(super) async fn runners(&self) -> Vec<String> {
+        self.expire();
+        let entry = self.memory.get(&Key::new(["task-runners"])).await.unwrap();
+        let text = entry.map(|entry| String::from_utf8(entry.value.to_vec()).unwrap());
+        text.unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
     /// The records of all tasks, as text.
     pub(super) async fn records(&self) -> Vec<String> {
         let mut records = Vec::new();
@@ -74,6 +82,8 @@ pub(super) struct Link {
     is_blind: AtomicBool,
     /// How long each change takes.
     delay: Mutex<Duration>,
+    /// The most bytes of a value, if it is not zero.
+    longest_value: AtomicUsize,
     /// How many operations there were, by kind and the first part of the key.
     operations: Mutex<HashMap<(OperationKind, String), usize>>,
 }
@@ -82,7 +92,7 @@ impl Link {
     pub(super) fn to(store: &Arc<VirtualStore>) -> Arc<Wrapped<Self>> {
         let store = store.clone();
         let (fails, is_deaf, refused, operations) = Default::default();
-        let (lost_announcements, is_blind, delay) = Default::default();
+        let (lost_announcements, is_blind, delay, longest_value) = Default::default();
         Arc::new(Wrapped(Self {
             store,
             fails,
@@ -91,6 +101,7 @@ impl Link {
             lost_announcements,
             is_blind,
             delay,
+            longest_value,
             operations,
         }))
     }
@@ -108,6 +119,11 @@ impl Link {
     /// Each change takes this long from now on.
     pub(super) fn slow_down(&self, delay: Duration) {
         *self.delay.lock().unwrap() = delay;
+    }
+
+    /// Values with more bytes are refused from now on.
+    pub(super) fn refuse_longer_than(&self, bytes: usize) {
+        self.longest_value.store(bytes, Ordering::Relaxed);
     }
 
     pub(super) fn store(&self) -> &Arc<VirtualStore> {
@@ -190,6 +206,9 @@ impl Wrapper for Link {
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
         Box::pin(async move {
+            if self.longest_value().is_some_and(|most| value.len() > most) {
+                return Err(Error::new("too long"));
+            }
             let written = self.store.memory.put(key, value, LONG, expect).await?;
             if let Written::Yes(_) = written {
                 let expires = Instant::now() + expiry;
@@ -197,6 +216,10 @@ impl Wrapper for Link {
             }
             Ok(written)
         })
+    }
+
+    fn longest_value(&self) -> Option<usize> {
+        Some(self.longest_value.load(Ordering::Relaxed)).filter(|most| *most > 0)
     }
 
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
