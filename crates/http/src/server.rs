@@ -7,7 +7,8 @@
 //!   request as it gets there; `core` — what every request needs;
 //! * [`gate`](Gate) — checks Host and Origin; `cors` — answers preflights of web pages;
 //! * [`admit`](Admit) — verifies credentials; `admitted` — requests to an endpoint that does that;
-//! * `callers`, `slots`, `places` — what is counted of each caller;
+//! * `callers`, `slots`, `places` — what is counted of each caller; `heartbeat` — how many endpoints
+//!   count, if they share a store;
 //! * `read`, `bodies` — the body of a request, and the room that all bodies share; `head` — headers;
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
@@ -35,6 +36,7 @@ mod flow;
 mod gate;
 mod head;
 mod health;
+mod heartbeat;
 mod inbound;
 mod legacy;
 mod limits;

@@ -30,6 +30,7 @@
 //! * [`mirror`] — the headers in which HTTP repeats parts of a message;
 //! * [`pace`] — how often something may happen per minute;
 //! * [`callers`] — for which caller it is counted;
+//! * [`rate_share`] — how much of it one of several processes grants;
 //! * [`transmit`] — messages to write, and the stream that each belongs to;
 //! * [`server`], [`client`] — the two sides of a connection;
 //! * [`schema`] — JSON Schema, bounded;
@@ -45,6 +46,7 @@ pub mod limits;
 pub mod members;
 pub mod mirror;
 pub mod pace;
+pub mod rate_share;
 pub mod request;
 mod scan;
 pub mod schema;

@@ -40,6 +40,11 @@ impl Pace {
         Self::new(most, MINUTE)
     }
 
+    /// Changes how many events a period admits. The part of them that has happened stays the same.
+    pub fn set_most(&mut self, most: usize) {
+        self.most = u32::try_from(most).unwrap_or(u32::MAX);
+    }
+
     /// Whether `count` events may happen now, together. If so, they are counted. All or none: a
     /// batch that does not fit is not counted at all. A count above the limit never fits.
     pub fn admits(&mut self, count: usize, now: Instant) -> bool {
@@ -135,6 +140,15 @@ mod tests {
         now += Duration::from_secs(40);
         assert!(pace.admits(4, now));
         assert_eq!(pace.wait_for(usize::MAX, now), MINUTE, "more never may");
+    }
+
+    #[test]
+    fn a_limit_that_changes_keeps_the_part_that_was_used() {
+        let (mut pace, start) = (Pace::per_minute(12), start());
+        assert!(pace.admits(6, start));
+        pace.set_most(4);
+        assert_eq!(admitted(&mut pace, start), 2);
+        assert_eq!(admitted(&mut pace, start + Duration::from_secs(15)), 1);
     }
 
     #[test]

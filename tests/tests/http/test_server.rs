@@ -58,7 +58,7 @@ struct HandlerState {
 pub(crate) struct RunningHandler(Handlers);
 
 impl Handlers {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (running, _) = watch::channel(0);
         let (ended, _) = watch::channel(0);
         Self(Arc::new(HandlerState { running, ended, steps: Semaphore::new(0) }))

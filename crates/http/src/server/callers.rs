@@ -16,6 +16,7 @@ use bowline_proto::admission;
 use bowline_proto::callers::{self, CallerId, Count};
 use bowline_proto::limits::Limits;
 use bowline_proto::pace::Pace;
+use bowline_proto::rate_share::RateShare;
 use bowline_proto::sync::lock;
 use bowline_types::error::{ErrorObject, TooManyRequests, code};
 
@@ -112,16 +113,24 @@ impl Caller {
         }))
     }
 
-    /// Counts the requests of one message.
+    /// Counts the requests of one message. With a share, this endpoint grants a part of the pace.
     ///
     /// # Errors
     ///
     /// If they come too soon after the others. Then none of them is counted.
-    pub(super) fn hold_pace(&self, requests: usize, limits: &Limits) -> Result<(), ErrorObject> {
+    pub(super) fn hold_pace(
+        &self,
+        requests: usize,
+        limits: &Limits,
+        share: Option<&RateShare>,
+    ) -> Result<(), ErrorObject> {
         if requests == 0 {
             return Ok(());
         }
         let mut pace = lock(&self.0.pace);
+        if let Some(share) = share {
+            pace.set_most(share.of(limits.requests_per_minute));
+        }
         admission::hold_pace(&mut pace, requests, limits, now())
     }
 

@@ -151,7 +151,8 @@ impl HttpConfig {
     /// store can serve the sessions of the others: calls, the GET stream, resumption and DELETE may
     /// each come to another one. Clients of 2024-11-05 are bound to the endpoint of their stream.
     ///
-    /// Rates and bounds count at each endpoint by itself. Without this setting the endpoint keeps
+    /// Each endpoint grants its part of the rates of a caller, by the number of endpoints; all other
+    /// bounds count at each endpoint by itself. Without this setting the endpoint keeps
     /// everything in its own memory, and no request waits for a store.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Backend>) -> Self {

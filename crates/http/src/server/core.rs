@@ -3,9 +3,10 @@
 //! One `Core` exists for each [`Endpoint`](super::Endpoint), shared by its clones, its sessions and
 //! its calls. Nothing in it changes after `new` except the counters and the phase of the shutdown.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use bowline_proto::rate_share::RateShare;
 use bowline_proto::request::{ExchangeId, Request, Response as Outcome};
 use bowline_proto::server::ServerConfig;
 use bowline_transport::BoxFuture;
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 use super::bodies::Bodies;
 use super::callers::Callers;
 use super::config::{HttpConfig, Sessions};
+use super::heartbeat::Heartbeat;
 use super::limits::HttpLimits;
 use super::slots::Slots;
 
@@ -37,6 +39,10 @@ pub(super) struct Core {
     pub(super) bodies: Arc<Bodies>,
     /// The id of this endpoint's lease in a shared store.
     pub(super) replica: String,
+    /// The part of a caller's rates that this endpoint grants, if others may have the same store.
+    share: Option<RateShare>,
+    /// Counts the others. Begins with the first request.
+    heartbeat: OnceLock<Option<Heartbeat>>,
     /// The number of the last exchange that belongs to no session.
     last: AtomicU64,
     /// Calls and streams wait on it to learn that they have to end.
@@ -70,6 +76,8 @@ impl Core {
             callers: Callers::new(server.limits(), config.limits()),
             server,
             bodies: Bodies::new(config.limits()),
+            share: config.is_shared.then(RateShare::default),
+            heartbeat: OnceLock::new(),
             config,
             // Without randomness no session is opened either.
             replica: super::legacy::new_id().unwrap_or_default(),
@@ -89,8 +97,19 @@ impl Core {
     }
 
     /// Starts a call. The service does nothing before the future is polled.
-    pub(super) fn call(&self, request: Request) -> BoxFuture<Outcome> {
+    pub(super) fn call(&self, mut request: Request) -> BoxFuture<Outcome> {
+        if let Some(share) = &self.share {
+            request.parts.extensions.insert(share.clone());
+        }
         (self.serve)(request)
+    }
+
+    /// The part of a caller's rates that this endpoint grants, if others may have the same store.
+    pub(super) fn share(&self) -> Option<&RateShare> {
+        let share = self.share.as_ref()?;
+        let begin = || Heartbeat::begin(self.config.store.clone(), &self.replica, share.clone());
+        self.heartbeat.get_or_init(begin);
+        Some(share)
     }
 
     /// A number for an exchange that belongs to no session. Sessions number their exchanges

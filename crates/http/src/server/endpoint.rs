@@ -366,7 +366,8 @@ impl Endpoint {
                 return Begun::Answered(reply::json(StatusCode::BAD_REQUEST, message));
             }
         };
-        if let Err(error) = inbound.caller.hold_pace(frame.calls(), core.server.limits()) {
+        let (limits, share) = (core.server.limits(), core.share());
+        if let Err(error) = inbound.caller.hold_pace(frame.calls(), limits, share) {
             return Begun::Answered(reply::refuse(frame.id(), &error));
         }
         let head = head::mirrored(&inbound.parts.headers);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bowline_proto::callers::{CallerId, Callers};
 use bowline_proto::pace::Pace;
+use bowline_proto::rate_share::RateShare;
 use bowline_proto::request::{Parts, Peer, Request, Response};
 use bowline_proto::sync::lock;
 use bowline_types::error::ErrorObject;
@@ -28,6 +29,10 @@ const MOST_SEALS: usize = 65_536;
 /// A [caller](CallerId) is the owner of a verified credential, or else an address, or else a
 /// connection. Around a server the limit holds for all of a caller's requests together, around a
 /// tool for its calls of that tool. [`Limits::requests_per_minute`] always holds in addition.
+///
+/// If several processes serve HTTP on one store (`Http::store`), each grants its part of
+/// the limit: a third if there are three, and at least one call. So the whole limit holds for callers
+/// whose requests a balancer spreads evenly.
 ///
 /// A call that asks the user counts once, also where each round of questions is a request of its own
 /// (2026-07-28). A retry is not counted if its state was sealed by this server for this call and was
@@ -113,10 +118,16 @@ impl Buckets {
             return Ok(());
         }
         let now = tokio::time::Instant::now().into_std();
-        self.count(caller(&request.parts), now).map_err(|wait| {
+        let share = request.parts.extensions.get::<RateShare>();
+        let granted = share.map_or(self.limit.most, |share| share.of(self.limit.most));
+        self.count(caller(&request.parts), granted, now).map_err(|wait| {
             let RateLimit { most, per, .. } = &self.limit;
+            let part = match granted < *most {
+                true => format!(", of which this process grants {granted}"),
+                false => String::new(),
+            };
             let message = format!(
-                "{} was called more than {} in {per:?}; try again in {:.1} s",
+                "{} was called more than {} in {per:?}{part}; try again in {:.1} s",
                 subject(request),
                 counted(*most, "time"),
                 wait.as_secs_f64()
@@ -139,14 +150,15 @@ impl Buckets {
         used.len() < MOST_SEALS && used.insert(seal)
     }
 
-    /// Counts one call.
+    /// Counts one call, of at most `granted`.
     ///
     /// # Errors
     ///
     /// If there were too many, with the time to wait.
-    fn count(&self, caller: CallerId, now: Instant) -> Result<(), Duration> {
+    fn count(&self, caller: CallerId, granted: usize, now: Instant) -> Result<(), Duration> {
         let mut paces = lock(&self.paces);
-        let pace = paces.count(caller, now, || Pace::new(self.limit.most, self.limit.per));
+        let pace = paces.count(caller, now, || Pace::new(granted, self.limit.per));
+        pace.set_most(granted);
         if pace.admits(1, now) { Ok(()) } else { Err(pace.wait(now)) }
     }
 }

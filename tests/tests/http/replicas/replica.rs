@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bowline::Notify;
 use bowline::types::revision::Revision;
+use bowline::{Notify, Server};
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
 use bowline_http::store::backend::{Backend, BoxFuture, Error, Result};
@@ -48,10 +48,11 @@ impl Link {
         std::mem::take(&mut *self.operations.lock().unwrap())
     }
 
-    /// The kinds of operations since the last time that belong to a session: not the lease of the
-    /// endpoint, nor changes that concern all sessions.
+    /// The kinds of operations since the last time that belong to a session: not the lease and the
+    /// beats of the endpoint, nor changes that concern all sessions.
     pub(super) fn kinds(&self) -> Vec<OperationKind> {
-        let is_of_session = |key: &str| !key.starts_with("replica/") && key != "changes";
+        let is_of_session =
+            |key: &str| !key.starts_with("replica/") && !["replicas", "changes"].contains(&key);
         let operations = self.take().into_iter().filter(|(_, key)| is_of_session(key));
         operations.map(|(kind, _)| kind).collect()
     }
@@ -75,9 +76,14 @@ impl Wrapper for Link {
 
 impl Replica {
     pub(super) fn on(memory: &Arc<MemoryBackend>) -> Self {
+        let (server, handlers) = sample_server();
+        Self::of(&server, handlers, memory)
+    }
+
+    /// An endpoint of a server.
+    pub(super) fn of(server: &Server, handlers: Handlers, memory: &Arc<MemoryBackend>) -> Self {
         let (is_cut, operations) = Default::default();
         let link = Arc::new(Wrapped(Link { memory: memory.clone(), is_cut, operations }));
-        let (server, handlers) = sample_server();
         let notify = server.notify();
         let endpoint = server.http().store(link.clone()).build().unwrap();
         Self { endpoint, handlers, notify, link }
