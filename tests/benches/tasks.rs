@@ -49,7 +49,7 @@ fn server() -> Server {
     limits.requests_per_minute = usize::MAX;
     // More than are created, and for so short a time that the store stays small.
     (tasks.per_owner, tasks.running) = (1_000_000, 100_000);
-    tasks.ttl = Duration::from_secs(5);
+    tasks.ttl = Duration::from_secs(20);
     Server::new("bench", "1.0.0").limits(limits).task_limits(tasks).tools(tools![plain, task])
 }
 

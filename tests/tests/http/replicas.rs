@@ -14,21 +14,33 @@ use tokio::time::{Instant, advance, sleep, timeout};
 use self::replica::{Replica, store};
 use crate::faulty_store::{Fault, FaultyStore};
 use crate::test_server::{Session, TestServer, call, text_of, within};
-use crate::wire::Request;
+use crate::wire::{Request, Wire};
 
 fn echo(session: &Session) -> Request {
     session.call("echo", json!({ "text": "hello" }))
+}
+
+/// A server with this store, and a session of it.
+async fn served_on(store: &FaultyStore) -> (TestServer, Session) {
+    let server = TestServer::with(|http| http.store(store.clone())).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    (server, session)
+}
+
+/// The stream of a call that sends three messages, and the id of its first event.
+async fn first_of_three(server: &TestServer, session: &Session) -> (Wire, String) {
+    let mut wire = server.stream(&session.call("tell", json!({ "count": 3 }))).await;
+    let first = within(wire.message()).await.unwrap().id.unwrap();
+    (wire, first)
 }
 
 // spec: RESUME-2, RESUME-5
 #[tokio::test]
 async fn an_id_is_never_used_twice_even_if_the_store_loses_the_end_of_a_log() {
     let store = FaultyStore::new();
-    let server = TestServer::with(|http| http.store(store.clone())).await;
-    let session = server.session(Revision::V2025_11_25).await;
+    let (server, session) = served_on(&store).await;
     server.handlers.step(2);
-    let mut wire = server.stream(&session.call("tell", json!({ "count": 3 }))).await;
-    let first = within(wire.message()).await.unwrap().id.unwrap();
+    let (mut wire, first) = first_of_three(&server, &session).await;
     let second = within(wire.message()).await.unwrap().id.unwrap();
     let stream = first.split_once('.').unwrap().0;
     let log = Key::new(["events", &session.id, stream]);
@@ -47,11 +59,9 @@ async fn an_id_is_never_used_twice_even_if_the_store_loses_the_end_of_a_log() {
 #[tokio::test]
 async fn an_event_that_the_store_refused_is_a_gap_for_a_client_that_resumes_before_it() {
     let store = FaultyStore::new();
-    let server = TestServer::with(|http| http.store(store.clone())).await;
-    let session = server.session(Revision::V2025_11_25).await;
+    let (server, session) = served_on(&store).await;
     server.handlers.step(1);
-    let mut wire = server.stream(&session.call("tell", json!({ "count": 3 }))).await;
-    let first = within(wire.message()).await.unwrap().id.unwrap();
+    let (mut wire, first) = first_of_three(&server, &session).await;
     store.set_fault(Fault::RefusesEvents);
     server.handlers.step(1);
     let refused = within(wire.message()).await.unwrap();

@@ -84,7 +84,8 @@ bites! {
         let another = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
         assert_eq!(server.ask_from(another, &echo).await.status(), 429, "counted together");
         assert_eq!(server.ask(&echo).await.status(), 200);
-        // A caller that came when the table was full has its own counts once there is room, on the same connection.
+        // A caller that came when the table was full has its own counts once there is room, on the
+        // same connection.
         let mut waiting = Wire::send_from(another, server.address, &echo).await;
         assert_eq!(within(waiting.answer()).await.status(), 429);
         drop(first);
