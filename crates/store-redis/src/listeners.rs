@@ -15,6 +15,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bowline_store::backend::BoxStream;
+use bowline_store::inbox::Inbox;
 use bytes::Bytes;
 use futures_core::Stream;
 use redis::{PushInfo, PushKind, Value, cmd};
@@ -25,9 +26,6 @@ use crate::failure::Failure;
 use crate::link::{AfterLoss, Link, Request};
 use crate::options::RedisDurability;
 use crate::server::{PushHandler, Server};
-
-/// The most messages that wait for one listener. Beyond that the oldest are dropped.
-const WAITING: usize = 64;
 
 /// How often the task asks for a sign of life, since a connection can be dead without a sign.
 const PROBE: Duration = Duration::from_secs(2);
@@ -76,17 +74,6 @@ struct Pending {
     confirmed: oneshot::Sender<()>,
 }
 
-/// The messages that wait for one listener, and its waker.
-#[derive(Default)]
-struct Inbox(Mutex<InboxState>);
-
-#[derive(Default)]
-struct InboxState {
-    waiting: VecDeque<Bytes>,
-    waker: Option<Waker>,
-    is_closed: bool,
-}
-
 impl Listeners {
     pub(crate) fn new(server: Arc<Server>) -> Self {
         let (events, queue) = mpsc::unbounded_channel();
@@ -128,7 +115,7 @@ impl Drop for Listeners {
             std::mem::take(&mut state.topics)
         };
         for inbox in topics.into_values().flat_map(|topic| topic.active) {
-            inbox.close();
+            inbox.close().into_iter().for_each(Waker::wake);
         }
     }
 }
@@ -255,7 +242,8 @@ impl Shared {
             Some(topic) => topic.active.clone(),
             None => return,
         };
-        inboxes.iter().for_each(|inbox| inbox.push(value.clone()));
+        let wakers = inboxes.iter().filter_map(|inbox| inbox.push(value.clone()));
+        wakers.for_each(Waker::wake);
     }
 
     fn tell(&self, event: Event) {
@@ -266,34 +254,6 @@ impl Shared {
     /// No code under the lock can panic halfway, so the state is valid even if the lock is poisoned.
     fn lock(&self) -> MutexGuard<'_, ListenersState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Inbox {
-    /// Never waits.
-    fn push(&self, value: Bytes) {
-        let waker = {
-            let mut state = self.lock();
-            if state.waiting.len() >= WAITING {
-                state.waiting.pop_front();
-            }
-            state.waiting.push_back(value);
-            state.waker.take()
-        };
-        waker.into_iter().for_each(Waker::wake);
-    }
-
-    fn close(&self) {
-        let waker = {
-            let mut state = self.lock();
-            state.is_closed = true;
-            state.waker.take()
-        };
-        waker.into_iter().for_each(Waker::wake);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, InboxState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -308,15 +268,7 @@ impl Stream for TopicStream {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = self.inbox.lock();
-        if let Some(value) = state.waiting.pop_front() {
-            return Poll::Ready(Some(value));
-        }
-        if state.is_closed {
-            return Poll::Ready(None);
-        }
-        state.waker = Some(cx.waker().clone());
-        Poll::Pending
+        self.inbox.poll(cx)
     }
 }
 

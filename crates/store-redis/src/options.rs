@@ -45,7 +45,8 @@ impl Default for RedisLimits {
     }
 }
 
-/// How to connect to Redis. Made by [`Redis::options`](crate::Redis::options) or [`from_env`](Self::from_env).
+/// How to connect to Redis. Made by [`Redis::options`](crate::Redis::options) or
+/// [`from_env`](Self::from_env).
 ///
 /// ```no_run
 /// use bowline_store_redis::{RedisDurability, Redis};

@@ -8,7 +8,7 @@
 //! was registered. That number is read under the lock under which messages are passed on, so a
 //! message is either older than the listener or passed to it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
@@ -16,6 +16,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use bowline_store::backend::{BoxStream, Error, Key, Result};
+use bowline_store::inbox::Inbox;
 use bytes::Bytes;
 use futures_core::Stream;
 use rusqlite::Connection;
@@ -23,9 +24,6 @@ use rusqlite::Connection;
 use crate::file::StoreFile;
 use crate::messages::published_after;
 use crate::values::last_number;
-
-/// The most messages that wait for one listener. Beyond that the oldest are dropped.
-pub(crate) const WAITING: usize = 64;
 
 /// How often the file is asked whether another process has written to it.
 const POLL: Duration = Duration::from_millis(50);
@@ -54,17 +52,6 @@ struct Listener {
     /// The last number that was used when it was registered.
     after: u64,
     inbox: Weak<Inbox>,
-}
-
-/// The messages that wait for one listener, and its waker.
-#[derive(Default)]
-struct Inbox(Mutex<InboxState>);
-
-#[derive(Default)]
-struct InboxState {
-    waiting: VecDeque<Bytes>,
-    waker: Option<Waker>,
-    is_closed: bool,
 }
 
 impl Listeners {
@@ -163,24 +150,6 @@ impl Listeners {
     }
 }
 
-impl Inbox {
-    /// Never waits. Returns the waker, to be woken when no lock is held.
-    fn push(&self, value: Bytes) -> Option<Waker> {
-        let mut state = lock(&self.0);
-        if state.waiting.len() >= WAITING {
-            state.waiting.pop_front();
-        }
-        state.waiting.push_back(value);
-        state.waker.take()
-    }
-
-    fn close(&self) -> Option<Waker> {
-        let mut state = lock(&self.0);
-        state.is_closed = true;
-        state.waker.take()
-    }
-}
-
 /// The stream of one listener. Dropping it removes the listener from its topic.
 struct TopicStream {
     inbox: Arc<Inbox>,
@@ -192,15 +161,7 @@ impl Stream for TopicStream {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = lock(&self.inbox.0);
-        if let Some(value) = state.waiting.pop_front() {
-            return Poll::Ready(Some(value));
-        }
-        if state.is_closed {
-            return Poll::Ready(None);
-        }
-        state.waker = Some(cx.waker().clone());
-        Poll::Pending
+        self.inbox.poll(cx)
     }
 }
 

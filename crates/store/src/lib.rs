@@ -1,6 +1,7 @@
 //! Storage for what must outlive a request, such as the events of a stream that a client resumes.
 //!
 //! * [`backend`]: the one trait that a database implements: values that expire, logs, topics.
+//! * [`inbox`]: the messages that wait for one listener of a topic.
 //! * [`memory`]: the default backend, in this process, with a limit in bytes.
 //! * [`events`]: the log of a stream's events, for clients that resume the stream.
 //! * [`tasks`]: the records of calls that go on after their first answer.
@@ -9,6 +10,7 @@
 
 pub mod backend;
 pub mod events;
+pub mod inbox;
 pub mod memory;
 pub mod suite;
 pub mod tasks;

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use crate::backend::{
     Appended, Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, NewItem,
     Position, Result, Version, Written,
 };
+use crate::inbox::Inbox;
 
 mod limits;
 mod logs;
@@ -27,7 +29,7 @@ mod topics;
 pub use self::limits::MemoryLimits;
 use self::limits::OVERHEAD;
 use self::logs::StoredLog;
-use self::topics::{TopicListener, TopicStream};
+use self::topics::TopicStream;
 
 /// Stores everything in the memory of this process. Nothing survives a restart.
 #[derive(Default)]
@@ -42,7 +44,7 @@ pub struct MemoryBackend {
 struct MemoryState {
     values: BTreeMap<Key, StoredValue>,
     logs: HashMap<Key, StoredLog>,
-    topics: HashMap<Key, Vec<Weak<TopicListener>>>,
+    topics: HashMap<Key, Vec<Weak<Inbox>>>,
     /// Keys by the time at which they may expire. An entry may be outdated.
     expiries: BTreeMap<(Instant, Key), ()>,
     bytes: usize,
@@ -158,7 +160,7 @@ impl MemoryBackend {
         let listeners = state.listeners(&topic);
         // Listeners are woken without the lock.
         drop(state);
-        listeners.iter().for_each(|listener| listener.push(news.clone()));
+        tell(&listeners, &news);
         Ok(Appended::At(position))
     }
 }
@@ -195,7 +197,7 @@ impl MemoryState {
     }
 
     /// The listeners of a topic.
-    fn listeners(&self, topic: &Key) -> Vec<Arc<TopicListener>> {
+    fn listeners(&self, topic: &Key) -> Vec<Arc<Inbox>> {
         self.topics.get(topic).into_iter().flatten().filter_map(Weak::upgrade).collect()
     }
 
@@ -339,18 +341,24 @@ impl Backend for MemoryBackend {
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
         let listeners = self.lock().listeners(topic);
-        listeners.iter().for_each(|listener| listener.push(value.clone()));
+        tell(&listeners, &value);
         Box::pin(ready(Ok(())))
     }
 
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        let listener = Arc::new(TopicListener::default());
-        let weak = Arc::downgrade(&listener);
+        let inbox = Arc::new(Inbox::default());
+        let weak = Arc::downgrade(&inbox);
         self.lock().topics.entry(topic.clone()).or_default().push(weak);
-        let stream = TopicStream { listener, topic: topic.clone(), state: self.state.clone() };
+        let stream = TopicStream { inbox, topic: topic.clone(), state: self.state.clone() };
         let stream: BoxStream<'static, Bytes> = Box::pin(stream);
         Box::pin(ready(Ok(stream)))
     }
+}
+
+/// Passes a value to listeners. The caller holds no lock.
+fn tell(listeners: &[Arc<Inbox>], value: &Bytes) {
+    let wakers = listeners.iter().filter_map(|inbox| inbox.push(value.clone()));
+    wakers.for_each(Waker::wake);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,8 +1,8 @@
 //! The memory backend passes the suite and keeps its limits.
 
-use super::topics::WAITING;
 use super::*;
 use crate::events::{EventLog, ReplayError};
+use crate::inbox::MOST_WAITING;
 use crate::suite;
 
 const LONG: Duration = Duration::from_secs(3600);
@@ -120,7 +120,7 @@ async fn a_slow_listener_misses_the_oldest_values() {
     let memory = MemoryBackend::default();
     let topic = Key::new(["topic"]);
     let mut listener = memory.listen(&topic).await.unwrap();
-    for number in 0..WAITING + 5 {
+    for number in 0..MOST_WAITING + 5 {
         memory.publish(&topic, number.to_string().into()).await.unwrap();
     }
     let next = std::future::poll_fn(|cx| listener.as_mut().poll_next(cx)).await;

@@ -1,0 +1,67 @@
+//! The messages that wait for one listener of a topic, for backends.
+//!
+//! A backend holds an [`Inbox`] for each listener and pushes messages into it. The stream that
+//! [`Backend::listen`](crate::Backend::listen) returns takes them out again.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+/// The most messages that wait for one listener. Beyond that the oldest are dropped: a lost
+/// message, which readers of topics must survive.
+pub const MOST_WAITING: usize = 64;
+
+/// The messages that wait for one listener, and its waker.
+#[derive(Debug, Default)]
+pub struct Inbox(Mutex<InboxState>);
+
+#[derive(Debug, Default)]
+struct InboxState {
+    waiting: VecDeque<Bytes>,
+    waker: Option<Waker>,
+    is_closed: bool,
+}
+
+impl Inbox {
+    /// Adds a message. Never waits. Returns the waker of the listener, to be woken when the backend
+    /// holds no lock.
+    #[must_use = "the listener sleeps until its waker is woken"]
+    pub fn push(&self, message: Bytes) -> Option<Waker> {
+        let mut state = self.lock();
+        if state.waiting.len() >= MOST_WAITING {
+            state.waiting.pop_front();
+        }
+        state.waiting.push_back(message);
+        state.waker.take()
+    }
+
+    /// Ends the stream after the messages that wait. Returns the waker as [`push`](Self::push)
+    /// does.
+    #[must_use = "the listener sleeps until its waker is woken"]
+    pub fn close(&self) -> Option<Waker> {
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.waker.take()
+    }
+
+    /// Takes the next message, for the `poll_next` of a stream.
+    pub fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut state = self.lock();
+        if let Some(message) = state.waiting.pop_front() {
+            return Poll::Ready(Some(message));
+        }
+        if state.is_closed {
+            return Poll::Ready(None);
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// No code under the lock can panic halfway, so the state is valid even if the lock is
+    /// poisoned.
+    fn lock(&self) -> MutexGuard<'_, InboxState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
