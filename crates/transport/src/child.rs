@@ -350,13 +350,14 @@ impl Reader for ChildReader {
     /// If the server failed, or ended before its first message; the text then holds its exit status
     /// and the end of its standard error.
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
-        let unit = if self.ended && self.exit.has_failed {
+        let unit = if self.ended && self.exit.has_failed() {
             None
         } else {
             tokio::select! {
                 biased;
-                unit = self.lines.read() => unit?,
+                // First, because output may be ready all the time.
                 () = self.exit.failed(&self.process) => None,
+                unit = self.lines.read() => unit?,
             }
         };
         match &unit {

@@ -123,6 +123,16 @@ async fn a_server_that_is_killed_is_noticed_although_its_output_is_open() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_killed_is_noticed_although_its_output_goes_on() {
+    for pause in ["sleep 0.02", ":"] {
+        let script = format!("(while {pause}; do echo '{{}}'; done) & echo '{{}}'; kill -9 $$");
+        let ended = failure(shell(&script).spawn().unwrap());
+        let error = tokio::time::timeout(PATIENCE, ended).await.expect("it is noticed");
+        assert!(error.to_string().contains("was ended by signal: 9"), "{pause}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn the_error_of_a_write_to_a_dead_server_says_how_it_died() {
     let (_reader, mut writer) = split(shell("echo broken >&2; exit 1").spawn().unwrap());
     let error = loop {

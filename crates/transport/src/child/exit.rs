@@ -4,12 +4,15 @@
 use std::future::pending;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 
 use super::process::Process;
 
 /// How long output that the child wrote before its end may take to arrive.
 const DRAIN: Duration = Duration::from_millis(100);
+/// How long output is read in all after the end of the child: a process that outlives it may go on
+/// writing.
+const LONGEST_DRAIN: Duration = Duration::from_secs(1);
 
 /// The signals that report ends of children.
 #[cfg(unix)]
@@ -24,27 +27,36 @@ pub(super) struct ExitWatch {
     signals: Option<Signals>,
     /// Whether the child must be looked at: an end before the first signal has none.
     is_due: bool,
-    pub(super) has_failed: bool,
+    /// When no output is read any longer. Set when the child has failed.
+    until: Option<Instant>,
 }
 
 impl ExitWatch {
     pub(super) fn new() -> Self {
-        Self { signals: signals(), is_due: true, has_failed: false }
+        Self { signals: signals(), is_due: true, until: None }
     }
 
-    /// Waits until the child has exited with a failure, or was killed. All state is in `self`, so
-    /// the future can be dropped at any time.
+    /// Whether the child is known to have failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.until.is_some()
+    }
+
+    /// Waits until the child has exited with a failure, or was killed, and its output has had time to
+    /// arrive. All state is in `self`, so the future can be dropped at any time.
     pub(super) async fn failed(&mut self, process: &Process) {
-        while !self.has_failed {
-            if self.is_due {
-                self.is_due = false;
-                self.has_failed = process.has_failed();
-                continue;
+        let until = loop {
+            if let Some(until) = self.until {
+                break until;
             }
-            self.next().await;
-            self.is_due = true;
-        }
-        sleep(DRAIN).await;
+            if !self.is_due {
+                self.next().await;
+            }
+            self.is_due = false;
+            if process.has_failed() {
+                self.until = Some(Instant::now() + LONGEST_DRAIN);
+            }
+        };
+        sleep_until(until.min(Instant::now() + DRAIN)).await;
     }
 
     /// Waits until a child of this process has ended.

@@ -147,7 +147,8 @@ impl fmt::Debug for WeakLink {
 }
 
 /// A call in flight: resolves to its answer, and cancels the call when dropped before that. If the
-/// answer is a task, the observer of the call gets progress until this is dropped. Cancelling takes effect when the driver reads the command; the server may have answered by then.
+/// answer is a task, the observer of the call gets progress until this is dropped. Cancelling takes
+/// effect when the driver reads the command; the server may have answered by then.
 #[must_use = "dropping it cancels the call"]
 pub struct PendingCall {
     answer: oneshot::Receiver<Result<CallAnswer, CallError>>,
