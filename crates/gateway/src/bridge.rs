@@ -9,7 +9,8 @@ use bowline_types::implementation::Implementation;
 use crate::tasks;
 
 /// A server that passes every request to an upstream, under a name of its own, or without one under
-/// the name that the upstream's server gives itself. It speaks every revision, and serves stdio and HTTP as any server does.
+/// the name that the upstream's server gives itself. It speaks every revision, and serves stdio and
+/// HTTP as any server does.
 ///
 /// ```no_run
 /// use std::sync::Arc;

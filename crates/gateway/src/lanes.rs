@@ -4,7 +4,8 @@
 //! asks no questions. From its first question on, callers share a lane only if they have the same
 //! capabilities, so that a server with a handshake asks for nothing that its caller cannot do, and
 //! one after the other, so that each question has one caller (`pool`). Callers that cannot answer
-//! anything go on sharing one. Since 2026-07-28 each request states the capabilities of its caller, and one lane is enough.
+//! anything go on sharing one. Since 2026-07-28 each request states the capabilities of its caller,
+//! and one lane is enough.
 //!
 //! The upstream passes each call to the lane of its caller, and repeats a call once if it certainly
 //! did not run.

@@ -163,8 +163,8 @@ impl Call {
         _ = self.0.roots.set(roots);
     }
 
-    /// Whether to send a log message of this level. Up to 2025-11-25 the connection knows the level of the
-    /// session and filters messages again.
+    /// Whether to send a log message of this level. Up to 2025-11-25 the connection knows the level
+    /// of the session and filters messages again.
     pub(crate) fn wants_log(&self, level: LoggingLevel) -> bool {
         match self.parts().log_level {
             Some(least) => least <= level,

@@ -5,7 +5,8 @@
 //! the letter, a refresh token works once. Then a test asks it to make a mistake, a [`Fault`], and
 //! sees whether the client notices.
 //!
-//! It is made for tests, and Bowline has no authorization server for anything else: it keeps everything in memory, for ever, and asks no user for a password.
+//! It is made for tests, and Bowline has no authorization server for anything else: it keeps
+//! everything in memory, for ever, and asks no user for a password.
 //!
 //! # A protected server
 //!

@@ -1,8 +1,8 @@
 //! The client that created a task of 2025-11-25, for as long as its connection is there.
 //!
 //! It gets messages about the task without asking: how far the task is, under the progress token of
-//! its call (PROG-11), each new status, and notifications of extensions. Such messages may be lost, so a client that wants to be sure
-//! asks.
+//! its call (PROG-11), each new status, and notifications of extensions. Such messages may be lost,
+//! so a client that wants to be sure asks.
 
 use std::sync::Mutex;
 
