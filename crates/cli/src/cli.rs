@@ -3,6 +3,8 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
+#[cfg(target_os = "linux")]
+use crate::commands::sandbox;
 use crate::commands::{
     bench, call, check, complete, completions, connect, demo, gateway, inspect, list, login,
     logout, man, prompt, read, serve, status, watch,
@@ -54,6 +56,8 @@ enum Command {
     Connect(connect::Args),
     Serve(serve::Args),
     Gateway(gateway::Args),
+    #[cfg(target_os = "linux")]
+    Sandbox(sandbox::Args),
     Login(login::Args),
     Logout(logout::Args),
     Status(status::Args),
@@ -77,6 +81,8 @@ impl Command {
             Self::Connect(args) => args.run().await,
             Self::Serve(args) => args.run().await,
             Self::Gateway(args) => args.run().await,
+            #[cfg(target_os = "linux")]
+            Self::Sandbox(args) => args.run(),
             Self::Login(args) => args.run().await,
             Self::Logout(args) => args.run().await,
             Self::Status(args) => args.run().await,

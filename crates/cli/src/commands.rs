@@ -15,6 +15,8 @@ pub(crate) mod logout;
 pub(crate) mod man;
 pub(crate) mod prompt;
 pub(crate) mod read;
+#[cfg(target_os = "linux")]
+pub(crate) mod sandbox;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod watch;

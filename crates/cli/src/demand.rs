@@ -25,8 +25,8 @@ pub(crate) async fn is_used_for(label: &str) -> bool {
     }
 }
 
-/// What the user can do after a server has refused a request of this process for want of a login or of
-/// scopes, if it has.
+/// What the user can do after a server has refused a request of this process for want of a login or
+/// of scopes, if it has.
 pub(crate) fn advice() -> Option<String> {
     let used = used();
     let (label, demand) =

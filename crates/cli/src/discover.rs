@@ -76,8 +76,8 @@ impl Discovery {
         self.problems.extend(file.faults);
     }
 
-    /// The servers of this name, `NAME` or `HOST:NAME`. Servers of the user hide those of a project,
-    /// and of equal ones only the first is given.
+    /// The servers of this name, `NAME` or `HOST:NAME`. Servers of the user hide those of a
+    /// project, and of equal ones only the first is given.
     pub(crate) fn named(&self, name: &str) -> Vec<&Found> {
         let mut all: Vec<&Found> = self
             .found

@@ -1,11 +1,15 @@
 //! Logins that all commands and all instances of this program share.
 //!
-//! Tokens are in files that only the user can read, in the user's data folder. `bowline login` writes
-//! them; every other command uses and renews them, and never opens a page by itself.
+//! Tokens are in files that only the user can read, in the user's data folder, or in the keyring of
+//! the system. `bowline login` writes them; every other command uses and renews them, and never
+//! opens a page by itself.
 //!
 //! * `known`: the list of the servers, with how to log in at each;
-//! * `store`: where tokens are.
+//! * `store`: tokens in files;
+//! * `keyring`: tokens in the keyring of the system, a cargo feature.
 
+#[cfg(feature = "keyring")]
+mod keyring;
 pub(crate) mod known;
 pub(crate) mod store;
 
@@ -13,11 +17,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use bowline::auth::{Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin};
+use bowline::auth::{Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin, Store};
 use bowline_gateway::ServerCredential;
 
 use self::known::{KnownServer, RegisteredClient, Way};
-use self::store::LoginStore;
+use self::store::{LoginStore, TokenPlace};
 use crate::exit::{Exit, Failure};
 use crate::{demand, print};
 
@@ -57,8 +61,8 @@ impl Permission {
     }
 }
 
-/// What authorizes the requests of this process to a server, if anything may: a target with a header
-/// `Authorization` gets no other credential.
+/// What authorizes the requests of this process to a server, if anything may: a target with a
+/// header `Authorization` gets no other credential.
 ///
 /// # Errors
 ///
@@ -79,8 +83,8 @@ pub(crate) fn stored(
     Ok(Some(credential))
 }
 
-/// The same for the servers of a gateway. What the user can do is part of its errors, because they go
-/// to the clients of the gateway; the operator reads it once for each server.
+/// The same for the servers of a gateway. What the user can do is part of its errors, because they
+/// go to the clients of the gateway; the operator reads it once for each server.
 #[derive(Debug, Default)]
 pub(crate) struct GatewayLogins(Mutex<HashSet<String>>);
 
@@ -111,7 +115,25 @@ pub(crate) fn credential(
     server: &KnownServer,
     permission: Permission,
 ) -> Result<Credential, Failure> {
-    let store = LoginStore::new(folder()?);
+    let folder = folder()?;
+    match server.tokens {
+        TokenPlace::Files => credential_in(LoginStore::new(folder), server, permission),
+        #[cfg(feature = "keyring")]
+        TokenPlace::Keyring => credential_in(keyring::open(folder)?, server, permission),
+        #[cfg(not(feature = "keyring"))]
+        TokenPlace::Keyring => Err(Failure::new(
+            Exit::Unauthorized,
+            format!("this `bowline` cannot use the keyring, where the login at {} is", server.url),
+        )
+        .hint("cargo install --locked --path crates/cli --features keyring")),
+    }
+}
+
+fn credential_in(
+    store: impl Store,
+    server: &KnownServer,
+    permission: Permission,
+) -> Result<Credential, Failure> {
     let login = match &server.way {
         Way::TokenFile { path } => return Ok(Credential::Token(secret(path)?)),
         Way::Machine { client } => {

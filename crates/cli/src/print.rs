@@ -36,8 +36,8 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Prints text of a server to standard output, with a line end: cleaned if a terminal shows it, else
-/// as it is.
+/// Prints text of a server to standard output, with a line end: cleaned if a terminal shows it,
+/// else as it is.
 pub(crate) fn served(text: &str) {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let text = if is_terminal() { clean(text) } else { Cow::Borrowed(text) };

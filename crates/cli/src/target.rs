@@ -197,8 +197,8 @@ impl Target {
         Ok(())
     }
 
-    /// Connects with this configuration; [`client`] makes one. A stored login is used, and no page is
-    /// opened.
+    /// Connects with this configuration; [`client`] makes one. A stored login is used, and no page
+    /// is opened.
     ///
     /// # Errors
     ///
@@ -212,8 +212,8 @@ impl Target {
         self.connect_with(builder, credential).await
     }
 
-    /// Adds the credential of a stored login to the headers, for commands that send requests of their
-    /// own.
+    /// Adds the credential of a stored login to the headers, for commands that send requests of
+    /// their own.
     ///
     /// # Errors
     ///

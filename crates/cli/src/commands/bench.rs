@@ -21,8 +21,8 @@ use crate::tools;
 ///
 /// Calls TOOL with the arguments, which are written as for `bowline call`. Without TOOL it sends
 /// `ping`, or `server/discover` since 2026-07-28, so that nothing happens at the server. The first
-/// request is not counted. The measurement ends after so many requests or so much time, and requests
-/// without an answer by then are counted apart.
+/// request is not counted. The measurement ends after so many requests or so much time, and
+/// requests without an answer by then are counted apart.
 ///
 /// Servers on this machine only, unless `--remote` is given.
 #[derive(Debug, clap::Args)]

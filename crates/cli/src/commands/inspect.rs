@@ -13,9 +13,9 @@ use crate::target::TargetArgs;
 
 /// Looks at a server step by step, or at all configured ones
 ///
-/// Every step from the name of the host to the lists is taken and timed, and the first that fails is
-/// named. The lists are checked for what hosts and models stumble over. The tokens that the list of
-/// tools costs a model are an estimate.
+/// Every step from the name of the host to the lists is taken and timed, and the first that fails
+/// is named. The lists are checked for what hosts and models stumble over. The tokens that the list
+/// of tools costs a model are an estimate.
 ///
 /// Without TARGET, prints a table of every server that the configuration files of hosts name. A
 /// server that a file of this project names is started only after you agree, or with `--yes`.

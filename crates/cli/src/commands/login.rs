@@ -12,15 +12,16 @@ use super::status::{LoginReport, lifetime};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::logins::known::{self, KnownServer, RegisteredClient, Way};
+use crate::logins::store::TokenPlace;
 use crate::logins::{self, Credential, Permission};
 use crate::print::{self, json};
 use crate::target::{Place, Target, TargetArgs, client};
 
 /// Logs in at a server, once for all commands, hosts and instances
 ///
-/// Opens the page of the server's authorization server in your browser. The tokens are kept in files
-/// that only you can read, and renewed by whatever command needs them. Every other command uses them
-/// and never opens a page by itself.
+/// Opens the page of the server's authorization server in your browser. The tokens are kept in
+/// files that only you can read, and renewed by whatever command needs them. Every other command
+/// uses them and never opens a page by itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline login [OPTIONS] TARGET")]
 pub(crate) struct Args {
@@ -51,6 +52,9 @@ pub(crate) struct Args {
     /// Sends the token of this file, which another program renews, instead of a login
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "scopes"])]
     token_file: Option<PathBuf>,
+    /// Keeps the tokens in the keyring of the system, not in files (cargo feature `keyring`)
+    #[arg(long, conflicts_with = "token_file")]
+    keyring: bool,
     /// The port of this machine at which the answer of the browser arrives
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
@@ -96,6 +100,11 @@ impl Args {
         let old = known::find(url)?;
         let mut server = KnownServer::new(url);
         server.networks.clone_from(&self.networks);
+        server.tokens = match (self.keyring, &old) {
+            (true, _) => TokenPlace::Keyring,
+            (false, Some(old)) if self.token_file.is_none() => old.tokens,
+            (false, _) => TokenPlace::Files,
+        };
         if let Some(path) = &self.token_file {
             server.way = Way::TokenFile { path: absolute(path)? };
         } else if let Some(id) = &self.client_id {
@@ -212,8 +221,8 @@ pub(crate) fn login_url(target: &Target) -> Result<String, Failure> {
     }
 }
 
-/// Makes sure that there is a login with the wanted scopes, after the server has accepted a connection.
-/// `None` if it needs no login.
+/// Makes sure that there is a login with the wanted scopes, after the server has accepted a
+/// connection. `None` if it needs no login.
 async fn complete(
     login: &ServerLogin,
     wanted: &Scopes,
@@ -246,10 +255,11 @@ async fn complete(
     Ok(second)
 }
 
-/// Adds the server to the list. If it was there with another client, that login ends.
+/// Adds the server to the list. If it was there with another client or other tokens, that login
+/// ends.
 async fn remember(server: &KnownServer) -> Result<(), Failure> {
     let Some(old) = known::remember(server.clone())? else { return Ok(()) };
-    if old.way != server.way
+    if (&old.way, old.tokens) != (&server.way, server.tokens)
         && let Ok(Credential::Login(login)) =
             logins::credential(&old, Permission::StoredOnly(String::new()))
     {

@@ -62,7 +62,7 @@ async fn log_out(url: &str) -> Result<bool, Failure> {
         }
         Ok(Credential::Token(_)) => listed.is_some(),
         // The file of a secret or token is gone. The entry can still be removed.
-        Err(_) if listed.is_some() => true,
+        Err(_) if listed.as_ref().is_some_and(|it| it.tokens.is_files()) => true,
         Err(failure) => return Err(failure),
     };
     known::forget(url)?;

@@ -103,6 +103,8 @@ impl Args {
 async fn status_of(server: &KnownServer) -> Result<Option<LoginStatus>, Failure> {
     match logins::credential(server, Permission::StoredOnly(String::new())) {
         Ok(Credential::Login(login)) => logins::status(&login).await,
+        // The keyring may hold tokens that this program cannot see.
+        Err(failure) if !server.tokens.is_files() => Err(failure),
         // The file of a secret is gone, so no token can be obtained.
         Ok(Credential::Token(_)) | Err(_) => Ok(None),
     }

@@ -1,7 +1,8 @@
 //! What text costs a model, estimated.
 //!
 //! A real tokenizer needs its table of 200,000 words, which is larger than this whole program. The
-//! rules here were compared with one on the lists of real servers; `docs/tokens.md` has the figures.
+//! rules here were compared with one on the lists of real servers; `docs/tokens.md` has the
+//! figures.
 
 use bowline::types::json::{RawJson, Schema};
 use bowline::types::tool::ToolDefinition;
@@ -37,8 +38,8 @@ const SIGNS: usize = 4;
 
 /// The tokens of a text.
 ///
-/// Text is cut into runs of one kind. A capital letter after a small one begins a new word, a single
-/// space belongs to the word after it, and each character outside of ASCII counts by itself.
+/// Text is cut into runs of one kind. A capital letter after a small one begins a new word, a
+/// single space belongs to the word after it, and each character outside of ASCII counts by itself.
 pub(crate) fn estimate(text: &str) -> usize {
     let mut tokens = 0;
     let mut rest = text;

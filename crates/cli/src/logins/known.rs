@@ -1,5 +1,5 @@
-//! The servers that the user has logged in at, and how: `servers.json` beside the tokens. It holds no
-//! secret, only the names of files that do.
+//! The servers that the user has logged in at, and how: `servers.json` beside the tokens. It holds
+//! no secret, only the names of files that do.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use bowline::auth::{FileStore, Url};
 use serde::{Deserialize, Serialize};
 
+use super::store::TokenPlace;
 use super::{folder, unusable};
 use crate::exit::{Exit, Failure};
 
@@ -16,6 +17,8 @@ use crate::exit::{Exit, Failure};
 pub(crate) struct KnownServer {
     pub(crate) url: String,
     pub(crate) way: Way,
+    #[serde(default, skip_serializing_if = "TokenPlace::is_files")]
+    pub(crate) tokens: TokenPlace,
     /// Where its authorization server may be, beside public addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) networks: Vec<String>,
@@ -57,7 +60,7 @@ impl KnownServer {
     /// A server at which users log in with a browser.
     pub(crate) fn new(url: &str) -> Self {
         let way = Way::Browser { client: None, port: None };
-        Self { url: url.to_owned(), way, networks: Vec::new() }
+        Self { url: url.to_owned(), way, tokens: TokenPlace::Files, networks: Vec::new() }
     }
 
     /// The way, as `status` names it.

@@ -1,9 +1,27 @@
-//! Where tokens are: in files. The folder is created by the first login, not by the commands that look
-//! for one.
+//! Where tokens are: in files, unless the user chose the keyring. The folder is created by the
+//! first login, not by the commands that look for one.
 
 use std::path::PathBuf;
 
 use bowline::auth::{Error, FileStore, Store, StoreKey, StoreLock, StoredRecord};
+use serde::{Deserialize, Serialize};
+
+/// Where the tokens of a login are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TokenPlace {
+    /// In files that only the user can read.
+    #[default]
+    Files,
+    /// In the keyring of the system.
+    Keyring,
+}
+
+impl TokenPlace {
+    pub(crate) fn is_files(&self) -> bool {
+        *self == Self::Files
+    }
+}
 
 /// A folder of files that may not exist yet.
 #[derive(Debug)]
@@ -11,7 +29,7 @@ pub(crate) struct LoginStore {
     folder: PathBuf,
 }
 
-type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub(super) type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl LoginStore {
     pub(crate) fn new(folder: PathBuf) -> Self {

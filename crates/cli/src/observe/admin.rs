@@ -1,7 +1,8 @@
 //! The listener for metrics and health: `/metrics`, `/livez`, `/readyz`.
 //!
-//! It listens on this machine only, and only if the user asks for it. Web pages can send requests to
-//! this machine, under a name that they made to point to it. So the `Host` has to be this machine.
+//! It listens on this machine only, and only if the user asks for it. Web pages can send requests
+//! to this machine, under a name that they made to point to it. So the `Host` has to be this
+//! machine.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};

@@ -1,7 +1,7 @@
 //! The export of traces and metrics by OTLP over HTTP, as the environment says.
 //!
-//! `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin turn it on. Threads of the SDK wait for each export; the
-//! runtime of the command carries it out.
+//! `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin turn it on. Threads of the SDK wait for each export;
+//! the runtime of the command carries it out.
 
 use std::fmt;
 use std::pin::Pin;

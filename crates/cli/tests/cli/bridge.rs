@@ -1,51 +1,7 @@
 //! `bowline connect`, `serve` and `gateway`: clients of both eras through them.
 
-use std::io::Read as _;
-
+use super::serving::Serving;
 use super::*;
-
-/// A command that serves over HTTP. It gets SIGTERM in the end.
-struct Serving {
-    child: Child,
-    url: String,
-}
-
-impl Serving {
-    fn start(arguments: &[&str], folder: &Path) -> Self {
-        let mut command = bowline();
-        command.args(arguments).current_dir(folder);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut output = String::new();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
-        while !output.ends_with("}\n") {
-            assert_ne!(lines.read_line(&mut output).unwrap(), 0, "it ended: {output}");
-        }
-        let url = output.split('"').nth(3).unwrap().to_owned();
-        Self { child, url }
-    }
-
-    /// Terminates it, and returns what it wrote to standard error.
-    fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").arg(&id).status().unwrap().success());
-        assert!(self.child.wait().unwrap().success());
-        let mut text = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
-        text
-    }
-}
-
-/// A test that fails leaves no process behind.
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn bowline_path() -> &'static str {
-    env!("CARGO_BIN_EXE_bowline")
-}
 
 #[test]
 fn connect_brings_a_server_over_http_to_a_client_over_stdio_in_both_eras() {
@@ -88,7 +44,7 @@ fn serve_brings_a_command_to_clients_over_http_in_both_eras() {
     for upstream in BOTH {
         let words =
             ["serve", "--json", "--http", "127.0.0.1:0", "--revision", upstream, "--", program];
-        let serving = Serving::start(&words, Path::new(env!("CARGO_TARGET_TMPDIR")));
+        let serving = Serving::start(bowline().args(&words));
         for revision in BOTH {
             let called = run(&["call", &serving.url, "echo", "message=hi", "--revision", revision]);
             assert_eq!(
@@ -141,7 +97,7 @@ fn a_gateway_serves_many_servers_as_one_in_both_eras() {
             .to_owned(),
     ];
     write_config(folder.path(), &servers.join(","));
-    let serving = Serving::start(GATEWAY, folder.path());
+    let serving = Serving::start_in(folder.path(), GATEWAY);
     for revision in BOTH {
         let listed = run(&["list", &serving.url, "tools", "--revision", revision, "--json"]).stdout;
         for name in ["one__echo", "one__plus", "two__add", "two__sleep"] {
@@ -166,7 +122,7 @@ fn a_gateway_serves_many_servers_as_one_in_both_eras() {
 fn a_gateway_takes_over_changes_of_its_file_and_keeps_the_old_one_if_the_new_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     write_config(folder.path(), &entry("one", ""));
-    let mut serving = Serving::start(GATEWAY, folder.path());
+    let mut serving = Serving::start_in(folder.path(), GATEWAY);
     let mut notes = BufReader::new(serving.child.stderr.take().unwrap());
     let mut next = || {
         let mut line = String::new();

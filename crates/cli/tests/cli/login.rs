@@ -1,5 +1,8 @@
-//! `bowline login`, `logout` and `status`, and what stored logins do to the other commands: against a
-//! protected server and an authorization server of this repository.
+//! `bowline login`, `logout` and `status`, and what stored logins do to the other commands: against
+//! a protected server and an authorization server of this repository.
+
+#[cfg(all(feature = "keyring", target_os = "linux"))]
+mod keyring;
 
 use std::io::Read as _;
 use std::sync::Arc;

@@ -17,6 +17,9 @@ mod read;
 #[allow(dead_code, reason = "these tests need little of it")]
 #[path = "../../../store-redis/tests/redis/redis_server.rs"]
 mod redis_server;
+#[cfg(target_os = "linux")]
+mod sandbox;
+mod serving;
 mod shell;
 mod store;
 mod terminal;
@@ -50,6 +53,10 @@ fn bowline() -> Command {
     command.current_dir(nowhere).stdin(Stdio::null());
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command
+}
+
+fn bowline_path() -> &'static str {
+    env!("CARGO_BIN_EXE_bowline")
 }
 
 /// How a command ended, and its output.

@@ -5,57 +5,18 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
+use super::serving::Serving;
 use super::*;
 
-/// `bowline serve` of the exhibit, observed. It gets SIGTERM in the end.
-struct Observed {
-    child: Child,
-    url: String,
-    admin: String,
-}
-
-impl Observed {
-    fn start(command: &mut Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut output = String::new();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
-        while !output.ends_with("}\n") {
-            assert_ne!(lines.read_line(&mut output).unwrap(), 0, "it ended: {output}");
-        }
-        let said: Value = serde_json::from_str(&output).unwrap();
-        let text = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
-        Self { child, url: text("url"), admin: text("admin") }
-    }
-
-    /// Status and body of a page of the admin listener.
-    fn page(&self, path: &str) -> (u16, String) {
-        let address = self.admin.trim_start_matches("http://");
-        let mut stream = TcpStream::connect(address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
-            .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
-    }
-
-    /// Terminates it, and returns what it wrote to standard error.
-    fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").arg(&id).status().unwrap().success());
-        assert!(self.child.wait().unwrap().success());
-        let mut text = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
-        text
-    }
-}
-
-/// A test that fails leaves no process behind.
-impl Drop for Observed {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Status and body of a page of the admin listener.
+fn page(serving: &Serving, path: &str) -> (u16, String) {
+    let address = serving.admin.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
 }
 
 fn serve(options: &[&str]) -> Command {
@@ -67,12 +28,12 @@ fn serve(options: &[&str]) -> Command {
 
 #[test]
 fn metrics_and_health_are_served_on_request() {
-    let observed = Observed::start(&mut serve(&["--admin", "127.0.0.1:0"]));
-    assert_eq!(observed.page("/livez"), (200, "ok\n".to_owned()));
-    assert_eq!(observed.page("/readyz"), (200, "ok\n".to_owned()));
+    let observed = Serving::start(&mut serve(&["--admin", "127.0.0.1:0"]));
+    assert_eq!(page(&observed, "/livez"), (200, "ok\n".to_owned()));
+    assert_eq!(page(&observed, "/readyz"), (200, "ok\n".to_owned()));
     let called = run(&["call", &observed.url, "echo", "message=canary4711"]);
     assert_eq!(called.code, Some(0), "{}", called.stderr);
-    let (status, metrics) = observed.page("/metrics");
+    let (status, metrics) = page(&observed, "/metrics");
     assert_eq!(status, 200);
     for side in ["server", "client"] {
         let row = |line: &&str| {
@@ -96,7 +57,7 @@ fn the_admin_listener_is_for_this_machine_only() {
 
 #[test]
 fn a_line_of_the_log_has_the_ids_of_the_trace() {
-    let observed = Observed::start(&mut serve(&["--log", "json"]));
+    let observed = Serving::start(&mut serve(&["--log", "json"]));
     assert_eq!(observed.admin, "", "no listener without --admin");
     let called = run(&["call", &observed.url, "echo", "message=canary4711"]);
     assert_eq!(called.code, Some(0), "{}", called.stderr);

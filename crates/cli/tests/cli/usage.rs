@@ -24,6 +24,7 @@ const COMMANDS: &[&str] = &[
     "connect",
     "serve",
     "gateway",
+    "sandbox",
     "login",
     "logout",
     "status",

@@ -13,7 +13,8 @@ const DEADLINE: Duration = Duration::from_secs(2);
 /// How much later than that a call may end.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Every fault, in every pair of eras: the call ends in time, with an error, and no call runs twice.
+/// Every fault, in every pair of eras: the call ends in time, with an error, and no call runs
+/// twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_call_ends_in_time_and_none_runs_twice_whatever_a_server_over_http_does() {
     let mut cells = JoinSet::new();

@@ -15,8 +15,8 @@ const KILLS: usize = 4;
 /// Gateways that are killed, each with servers behind it.
 const GATEWAYS: usize = 20;
 
-/// 80 servers are killed: each call that runs then fails once and is not repeated, and the next call
-/// starts the server again. Nothing that the killed server started is left.
+/// 80 servers are killed: each call that runs then fails once and is not repeated, and the next
+/// call starts the server again. Nothing that the killed server started is left.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_fails_its_calls_and_is_started_again_without_leaving_a_process() {
     let mark = Mark::new();

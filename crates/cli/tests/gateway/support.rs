@@ -139,8 +139,8 @@ pub(crate) enum Start {
     Legacy,
 }
 
-/// Refuses the probe of the gateway, if there is one, and then runs the command. A gateway that knows
-/// the server begins with the handshake, which the command gets.
+/// Refuses the probe of the gateway, if there is one, and then runs the command. A gateway that
+/// knows the server begins with the handshake, which the command gets.
 const REFUSING_THE_PROBE: &str = r#"read -r first
     case $first in *'"server/discover"'*)
         id=$(printf '%s' "$first" | sed 's/.*"id":\([0-9]*\).*/\1/')

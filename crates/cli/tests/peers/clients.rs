@@ -1,5 +1,5 @@
-//! Clients of other SDKs run one scenario against the built-in server of `bowline demo`, with the era
-//! of the connection behind the bridge fixed.
+//! Clients of other SDKs run one scenario against the built-in server of `bowline demo`, with the
+//! era of the connection behind the bridge fixed.
 
 use std::process::Stdio;
 

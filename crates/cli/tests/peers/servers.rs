@@ -1,5 +1,5 @@
-//! Servers of other SDKs are listed by our client in both eras, and must look as they do without the
-//! bridge.
+//! Servers of other SDKs are listed by our client in both eras, and must look as they do without
+//! the bridge.
 
 use std::process::Stdio;
 

@@ -1,0 +1,63 @@
+//! `bowline login --keyring`, with the keyring of the kernel.
+
+use std::time::Duration;
+
+use super::*;
+
+/// The names of this login in the keyring of the kernel.
+fn keys(protected: &Protected) -> usize {
+    let home = protected.home.path().to_str().unwrap().to_owned();
+    let keys = fs::read_to_string("/proc/keys").unwrap();
+    keys.lines().filter(|key| key.contains(&home)).count()
+}
+
+// spec: REFR-4
+#[test]
+fn tokens_in_the_keyring_are_shared_and_renewed_by_all_processes_and_in_no_file() {
+    // Tokens of this age are renewed by every process that needs one.
+    let authority = AuthorizationServer::start().lifetime(Duration::from_secs(20));
+    let protected = Protected::with(authority);
+    let login = protected.log_in(&["--keyring", &protected.url]);
+    if login.stderr.contains("the keyring of the system: ") {
+        // The system forbids its keyring to containers. The tokens go nowhere else then.
+        assert!(login.code == Some(4) && protected.records().is_empty(), "{login:?}");
+        return;
+    }
+    assert_eq!(login.code, Some(0), "{login:?}");
+    let running: Vec<Child> = (0..6)
+        .map(|_| {
+            let mut command = protected.bowline(&["call", &protected.url, "hello"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in running {
+        let run = Run::from(child.wait_with_output().unwrap());
+        assert_eq!((run.code, &*run.stdout), (Some(0), "hello\n"), "{run:?}");
+    }
+    assert!(protected.refreshes() >= 1);
+    assert_eq!(protected.authority.reuses(), 0, "a refresh token was spent twice");
+    assert_eq!(protected.count(OAuthEndpoint::Authorize), 1);
+    assert!(protected.records().is_empty());
+    assert!(keys(&protected) >= 1);
+    // A repeated login stays where it is.
+    assert_eq!(protected.log_in(&[&protected.url]).code, Some(0));
+    assert!(protected.records().is_empty());
+    let out = protected.run(&["logout", &protected.url]);
+    assert_eq!(out.stdout, format!("logged out of {}\n", protected.url), "{out:?}");
+    assert_eq!(protected.run(&["list", &protected.url]).code, Some(4));
+}
+
+#[test]
+fn a_login_that_moves_to_the_keyring_leaves_no_token_in_files() {
+    let protected = Protected::start();
+    assert_eq!(protected.log_in(&[&protected.url]).code, Some(0));
+    let login = protected.log_in(&["--keyring", &protected.url]);
+    if login.stderr.contains("the keyring of the system: ") {
+        assert!(login.code == Some(4) && !protected.secrets().is_empty(), "{login:?}");
+        return;
+    }
+    assert_eq!(login.code, Some(0), "{login:?}");
+    assert!(protected.secrets().is_empty());
+    assert_eq!(protected.run(&["call", &protected.url, "hello"]).stdout, "hello\n");
+    assert_eq!(protected.run(&["logout", &protected.url]).code, Some(0));
+}
