@@ -35,6 +35,8 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/cli/", &["bowline-cli"]),
     ("chaos/", &["bowline-chaos"]),
     ("tests/hot-paths/", &["bowline-hot-paths"]),
+    ("tests/scale-model/", &["scale-model"]),
+    ("docs/scale.md", &["scale-model"]),
     ("xtask/", &["xtask"]),
 ];
 
