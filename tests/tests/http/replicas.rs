@@ -6,7 +6,7 @@ mod replica;
 use std::time::Duration;
 
 use bowline::types::revision::Revision;
-use bowline_http::store::backend::{Backend, Key};
+use bowline_http::store::backend::{Backend, Expect, Key};
 use bowline_http::store::wrapper::OperationKind;
 use serde_json::json;
 use tokio::time::{Instant, advance, sleep, timeout};
@@ -53,6 +53,32 @@ async fn an_id_is_never_used_twice_even_if_the_store_loses_the_end_of_a_log() {
     assert_eq!(answer.status(), 400, "the second event is lost: {answer:?}");
     let mut again = server.stream(&session.resume(&second)).await;
     assert_eq!(within(again.messages()).await, rest, "no event after the second is lost");
+}
+
+// spec: RESUME-2
+#[tokio::test(start_paused = true)]
+async fn an_id_is_never_used_twice_even_if_the_store_loses_the_number_of_a_copy() {
+    let store = store();
+    let (a, b, c) = (Replica::on(&store), Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    let key = Key::new(["session", &session.id]);
+    let before = store.get(&key).await.unwrap().unwrap().value;
+    b.handlers.step(2);
+    let of_b = b.stream(&session.call("tell", json!({ "count": 1 }))).await.messages().await;
+    // As after a failover: the log is lost, and the record does not count the copy at `b` any more.
+    let first = of_b[0].id.as_deref().unwrap();
+    let log = Key::new(["events", &session.id, first.split_once('.').unwrap().0]);
+    assert!(store.delete(&log).await.unwrap());
+    let hour = Duration::from_secs(3600);
+    store.put(&key, before, hour, Expect::Anything).await.unwrap();
+    c.handlers.step(2);
+    let of_c = c.stream(&session.call("tell", json!({ "count": 1 }))).await.messages().await;
+    assert_ne!(of_c[0].id, of_b[0].id);
+    for replica in [&a, &b, &c] {
+        assert_eq!(replica.ask(&session.resume(first)).await.0, 400, "its events are lost");
+        let mut known = replica.stream(&session.resume(of_c[0].id.as_deref().unwrap())).await;
+        assert_eq!(known.messages().await, of_c[1..], "each finds the stream of `c`");
+    }
 }
 
 // spec: RESUME-5

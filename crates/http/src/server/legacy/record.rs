@@ -107,6 +107,15 @@ pub(super) fn before_first(copy: u32) -> u64 {
     u64::from(copy) << SHIFT
 }
 
+/// A random number below 2^31, by which a copy begins to count later. If the store loses the record
+/// that counts a copy, the next copy gets the same number; its ids still differ. 0 if the system has
+/// no randomness.
+pub(super) fn random_start() -> u64 {
+    let mut bytes = [0; 4];
+    let _ = getrandom::fill(&mut bytes);
+    u64::from(u32::from_le_bytes(bytes) >> 1)
+}
+
 /// The copy that gave a stream or a question its number.
 pub(super) fn copy_of(number: u64) -> u64 {
     number >> SHIFT

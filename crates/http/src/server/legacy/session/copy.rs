@@ -17,6 +17,8 @@ use super::super::record::Record;
 pub(super) struct SharedCopy {
     /// The number of this copy, counted in the record, once it has opened a stream or asked a question.
     pub(super) number: Option<u32>,
+    /// The number before its first stream.
+    pub(super) counts_from: u64,
     /// The record as this copy last read or wrote it.
     pub(super) record: Record,
     /// The version of that record in the store. A write names it, and fails if another copy has
@@ -28,7 +30,7 @@ pub(super) struct SharedCopy {
 
 impl SharedCopy {
     pub(super) fn new(number: Option<u32>, record: Record, version: Version) -> Self {
-        Self { number, record, version, kept_up: now() }
+        Self { number, counts_from: 0, record, version, kept_up: now() }
     }
 
     /// Whether no other copy has the GET stream.

@@ -32,9 +32,9 @@ impl State {
 
     /// Begins to count streams and questions where no other copy does.
     fn begin_to_count(&mut self, number: u32, record: Record, replaces: Version, version: Version) {
-        let before = record::before_first(number);
+        let before = record::before_first(number) + record::random_start();
         let Some(copy) = &mut self.copy else { return };
-        copy.number = Some(number);
+        (copy.number, copy.counts_from) = (Some(number), before);
         // Another task may have read our record already, and adopted a later one.
         if copy.version == replaces {
             (copy.record, copy.version) = (record, version);

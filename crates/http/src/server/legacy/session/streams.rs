@@ -85,7 +85,18 @@ impl HttpSession {
 
     /// Whether another copy opened a stream.
     pub(super) fn is_foreign(&self, stream: u64) -> bool {
-        self.is_shared() && self.copy_number().map(u64::from) != Some(record::copy_of(stream))
+        let state = self.lock();
+        let Some(copy) = state.copy.as_ref().filter(|_| self.core.config.is_shared) else {
+            return false;
+        };
+        let is_own = match copy.number {
+            None => false,
+            // The first copy has a number that no other gets.
+            Some(0) => record::copy_of(stream) == 0,
+            // After the store lost data another copy may have the same number.
+            Some(_) => copy.counts_from < stream && stream <= state.last_stream,
+        };
+        !is_own
     }
 
     /// The log of a stream. Makes a handle; nothing is read or written yet.
