@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bowline::http::Http;
 use bowline::store::backend::Error;
-use bowline::store::{Backend, Redis, RedisLimits, SqliteBackend};
+use bowline::store::{Backend, Redis, RedisLimits};
 use bowline::{Server, StateKeys, StateKeysError};
 
 use crate::exit::{Exit, Failure};
@@ -28,7 +28,7 @@ const FORMS: &str = "a store is `redis://HOST:6379`, `rediss://HOST:6379` (with 
 #[command(next_help_heading = "Several processes")]
 pub(crate) struct SharedStateArgs {
     /// Keeps sessions, events and tasks over HTTP in this store, not in memory: `redis://HOST`,
-    /// `rediss://HOST` (with TLS) or `sqlite:FILE`
+    /// `rediss://HOST` (with TLS) or `sqlite:FILE` (cargo feature `sqlite`)
     ///
     /// All processes with the same Redis serve the same sessions, and sessions survive a restart.
     /// Servers that are commands run once for each process. If such a server remembers its callers,
@@ -116,12 +116,21 @@ async fn open_store(url: &str) -> Result<Arc<dyn Backend>, Failure> {
             }
             Ok(Arc::new(options.connect().await.map_err(failed)?))
         }
-        Some(("sqlite", path)) => {
-            let path = path.strip_prefix("//").unwrap_or(path);
-            Ok(Arc::new(SqliteBackend::open(path).map_err(failed)?))
-        }
+        Some(("sqlite", path)) => open_file(path.strip_prefix("//").unwrap_or(path)),
         _ => Err(Failure::usage("`--store` names no store that is known").hint(FORMS)),
     }
+}
+
+#[cfg(feature = "sqlite")]
+fn open_file(path: &str) -> Result<Arc<dyn Backend>, Failure> {
+    let file = bowline::store::SqliteBackend::open(path);
+    Ok(Arc::new(file.map_err(|error| Failure::new(Exit::Unreachable, error.to_string()))?))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn open_file(_: &str) -> Result<Arc<dyn Backend>, Failure> {
+    Err(Failure::usage("this `bowline` cannot use a file as a store")
+        .hint("cargo install --locked --path crates/cli --features sqlite"))
 }
 
 /// What several processes share.
