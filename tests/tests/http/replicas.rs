@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bowline::types::revision::Revision;
 use bowline_http::store::backend::{Backend, Expect, Key};
-use bowline_http::store::wrapper::OperationKind;
+use bowline_http::store::wrapper::{OperationKind, Wrapped};
 use serde_json::json;
 use tokio::time::{Instant, advance, sleep, timeout};
 
@@ -21,7 +21,7 @@ fn echo(session: &Session) -> Request {
 }
 
 /// A server with this store, and a session of it.
-async fn served_on(store: &FaultyStore) -> (TestServer, Session) {
+async fn served_on(store: &Arc<Wrapped<FaultyStore>>) -> (TestServer, Session) {
     let server = TestServer::with(|http| http.store(store.clone())).await;
     let session = server.session(Revision::V2025_11_25).await;
     (server, session)
