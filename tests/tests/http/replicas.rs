@@ -3,6 +3,7 @@
 mod rates;
 mod replica;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bowline::types::revision::Revision;

@@ -29,7 +29,7 @@ pub(super) fn draw(text: &str, columns: usize) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\">\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n\
          <g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,monospace\" font-size=\"14\" \
-         fill=\"#e6edf3\" xml:space=\"preserve\">\n"
+         fill=\"#e6edf3\">\n"
     );
     let mut style = Style::default();
     for (row, line) in lines.iter().enumerate() {
@@ -58,6 +58,8 @@ fn push(text: &str, style: Style, svg: &mut String) {
         return;
     }
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // Browsers draw several plain spaces as one.
+    let text = text.replace(' ', "\u{a0}");
     if style == Style::default() {
         svg.push_str(&text);
         return;
@@ -96,11 +98,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_become_spans_and_text_is_escaped() {
-        let svg = draw("\u{1b}[1;31merror:\u{1b}[0m a < b\n$\n", 20);
-        assert!(svg.contains(
-            "<tspan fill=\"#ff7b72\" font-weight=\"bold\">error:</tspan> a &lt; b</text>"
-        ));
+    fn colours_become_spans_text_is_escaped_and_spaces_stay() {
+        let svg = draw("\u{1b}[1;31merror:\u{1b}[0m  a<b\n$\n", 20);
+        let drawn =
+            "<tspan fill=\"#ff7b72\" font-weight=\"bold\">error:</tspan>\u{a0}\u{a0}a&lt;b</text>";
+        assert!(svg.contains(drawn), "{svg}");
         assert_eq!(svg.matches("<text").count(), 1, "the last prompt is left out: {svg}");
     }
 }

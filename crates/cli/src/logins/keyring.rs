@@ -21,7 +21,7 @@ use crate::exit::Failure;
 ///
 /// If this system has none.
 pub(crate) fn open(folder: PathBuf) -> Result<KeyringStore, Failure> {
-    let keyring = system().map_err(|error| super::unusable(&failed(error)))?;
+    let keyring = system().map_err(|error| super::unusable(&failed(&error)))?;
     Ok(KeyringStore { folder, keyring })
 }
 
@@ -77,7 +77,8 @@ impl KeyringStore {
     /// The secret of a key. Its name holds the folder, because each folder has its own locks.
     fn entry(&self, key: &str) -> Result<Entry, Error> {
         let user = format!("{} {key}", self.folder.display());
-        let build = || self.keyring.build(super::CLIENT_NAME, &user, None).map_err(failed);
+        let build =
+            || self.keyring.build(super::CLIENT_NAME, &user, None).map_err(|error| failed(&error));
         if cfg!(target_os = "linux") {
             // Gives a thread without a session keyring one that leads to the records of other
             // processes; the entry still looks into the one before.
@@ -90,7 +91,7 @@ impl KeyringStore {
         let bytes = match self.entry(key)?.get_secret() {
             Ok(bytes) => bytes,
             Err(keyring_core::Error::NoEntry) => return Ok(None),
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(failed(&error)),
         };
         let malformed = || Error::store("the keyring holds a secret that is not a record");
         let text = Secret::new(String::from_utf8(bytes).map_err(|_| malformed())?);
@@ -121,7 +122,7 @@ impl KeyringStore {
         };
         match outcome {
             Ok(()) | Err(keyring_core::Error::NoEntry) => Ok(true),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(failed(&error)),
         }
     }
 
@@ -150,7 +151,7 @@ async fn aside<T: Send + 'static>(
 }
 
 /// The error of a keyring. Its text never holds a secret, but its values may.
-fn failed(error: keyring_core::Error) -> Error {
+fn failed(error: &keyring_core::Error) -> Error {
     Error::store(format!("the keyring of the system: {error}"))
 }
 

@@ -44,7 +44,7 @@ fn serve_brings_a_command_to_clients_over_http_in_both_eras() {
     for upstream in BOTH {
         let words =
             ["serve", "--json", "--http", "127.0.0.1:0", "--revision", upstream, "--", program];
-        let serving = Serving::start(bowline().args(&words));
+        let serving = Serving::start(bowline().args(words));
         for revision in BOTH {
             let called = run(&["call", &serving.url, "echo", "message=hi", "--revision", revision]);
             assert_eq!(
