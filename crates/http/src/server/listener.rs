@@ -16,6 +16,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bowline_proto::request::Peer;
@@ -38,6 +39,10 @@ use super::{health, protocol, tcp};
 /// How long to wait after the system could not accept a connection, for example because too many
 /// files are open.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a replica that has closed its socket waits for the first request of each connection that it
+/// had accepted. A balancer does not repeat a call that it has sent to a connection which is then closed.
+const LAST_REQUESTS: Duration = Duration::from_millis(500);
 
 /// How long it may take to write the errors of calls that were ended.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
@@ -84,7 +89,8 @@ impl Listener {
     /// The steps of the end: with a shared store the listener serves on for
     /// [`HttpLimits::lame_duck`], while balancers turn to other replicas, unless the endpoint was
     /// [stopped](Endpoint::stop) before; the socket is closed, so
-    /// that a new process can bind the address; the endpoint stops; every connection is asked to end
+    /// that a new process can bind the address; connections that were just accepted get a moment for
+    /// their first request; the endpoint stops; every connection is asked to end
     /// once it has answered what has come; after [`HttpLimits::drain`] calls are answered with an
     /// error, and connections get half a second to write it. Dropping this future cuts all
     /// connections at once.
@@ -100,9 +106,13 @@ impl Listener {
             let stopped = endpoint.stopped();
             let over = async { _ = tokio::time::timeout(limits.lame_duck, stopped).await };
             accepting.run_until(over).await;
+            accepting.accept_queued();
         }
         let AcceptLoop { listener, connections, room, places, .. } = accepting;
         drop(listener);
+        if endpoint.config().is_shared {
+            _ = tokio::time::timeout(LAST_REQUESTS, endpoint.stopped()).await;
+        }
         endpoint.stop();
         connections.end();
         // All connections have ended when all permits are free again.
@@ -143,6 +153,19 @@ impl AcceptLoop {
                 Ok((stream, peer)) => self.open(stream, peer, permit),
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
+        }
+    }
+
+    /// Accepts the connections that wait in the queue of the system, which would reset them when the
+    /// socket is closed.
+    fn accept_queued(&mut self) {
+        while let Ok(permit) = self.room.clone().try_acquire_owned() {
+            let mut cx = Context::from_waker(Waker::noop());
+            let Poll::Ready(Ok((stream, peer))) = self.listener.listener.poll_accept(&mut cx)
+            else {
+                return;
+            };
+            self.open(stream, peer, Ok(permit));
         }
     }
 
