@@ -107,6 +107,8 @@ async function interact(provider, request, response) {
 }
 
 const server = createServer();
+// Node closes idle connections after 5 s, without a word. A client on a busy machine may be using one just then.
+server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const provider = new Provider(issuer, CONFIGURATION);

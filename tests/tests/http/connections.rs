@@ -90,6 +90,31 @@ async fn a_client_gets_a_refusal_that_is_sent_while_it_still_writes() {
     assert_eq!(within(wire.stream.read(&mut [0])).await.expect("no reset"), 0);
 }
 
+// RFC 9112, 9.6: a client that is not told may send its next request on a connection that the server
+// closes. It cannot know whether that request was served, so it has to fail it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_says_that_the_connection_ends_if_the_body_has_not_come() {
+    let server = TestServer::open().await;
+    let request = echo().set("Content-Type", "text/plain");
+    for refused in [request.clone(), request.with("Expect", "100-continue")] {
+        let mut wire = Wire::open(server.address).await;
+        wire.write(&refused.head()).await;
+        let head = within(wire.head()).await;
+        assert_eq!((head.status, head.header("connection")), (415, Some("close")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_is_used_further_after_a_refusal_if_the_body_has_come() {
+    let server = TestServer::open().await;
+    let mut wire = Wire::open(server.address).await;
+    wire.write(&echo().set("Content-Type", "text/plain").bytes()).await;
+    let refusal = within(wire.answer()).await;
+    assert_eq!((refusal.status(), refusal.header("connection")), (415, None));
+    wire.write(&echo().bytes()).await;
+    assert_eq!(within(wire.answer()).await.status(), 200);
+}
+
 // Half-open connections: the client is gone, and the network does not report it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_notices_a_client_that_is_gone() {

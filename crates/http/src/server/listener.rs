@@ -34,7 +34,7 @@ use super::inbound::{Inbound, Sender};
 use super::limits::HttpLimits;
 use super::read_pace::MinimumPace;
 use super::socket::WatchedSocket;
-use super::{health, protocol, tcp};
+use super::{health, protocol, read, tcp};
 
 /// How long to wait after the system could not accept a connection, for example because too many
 /// files are open.
@@ -236,21 +236,23 @@ impl Connection {
             let (parts, body) = request.into_parts();
             let mut inbound = Inbound::new(parts, sender.clone(), caller.clone());
             async move {
+                let mut body = pin!(body);
                 let endpoint = &in_flight.connection().endpoint;
                 let response = match is_here {
-                    true => endpoint.answer_to(&mut inbound, pin!(body)).await,
+                    true => endpoint.answer_to(&mut inbound, body.as_mut()).await,
                     false => health::answer(endpoint, &inbound.parts)
                         .unwrap_or_else(|| endpoint.not_here(&inbound)),
                 };
                 in_flight.connection().traffic.answered();
-                let is_last = in_flight.connection().is_leaving();
+                let is_leaving = in_flight.connection().is_leaving();
                 let mut response = response.map(|body| Answer::new(body, in_flight));
                 #[cfg(feature = "http2")]
                 if is_http2 {
                     return Ok(response.map(Answer::flowing));
                 }
-                if is_last {
-                    // hyper closes the connection after such an answer.
+                // hyper closes the connection after an answer with this header, and without a word
+                // after one to a request whose body is still to come.
+                if is_leaving || !read::has_come(body).await {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
                 Ok::<_, Infallible>(response)
