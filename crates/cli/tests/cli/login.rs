@@ -78,6 +78,20 @@ impl Protected {
         self.authority.requests_to(endpoint).len()
     }
 
+    /// Six processes call the server at once, and all succeed.
+    fn call_at_once(&self) {
+        let running: Vec<Child> = (0..6)
+            .map(|_| {
+                let mut command = self.bowline(&["call", &self.url, "hello"]);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            })
+            .collect();
+        for child in running {
+            let run = Run::from(child.wait_with_output().unwrap());
+            assert_eq!((run.code, &*run.stdout), (Some(0), "hello\n"), "{run:?}");
+        }
+    }
+
     /// How often a refresh token was spent.
     fn refreshes(&self) -> usize {
         let requests = self.authority.requests_to(OAuthEndpoint::Token);
@@ -264,16 +278,7 @@ fn processes_that_renew_at_once_spend_the_refresh_token_once() {
     protected.log_in(&[&protected.url]);
     for round in 1..=3 {
         protected.expire();
-        let running: Vec<Child> = (0..6)
-            .map(|_| {
-                let mut command = protected.bowline(&["call", &protected.url, "hello"]);
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-            })
-            .collect();
-        for child in running {
-            let run = Run::from(child.wait_with_output().unwrap());
-            assert_eq!((run.code, &*run.stdout), (Some(0), "hello\n"), "{run:?}");
-        }
+        protected.call_at_once();
         assert_eq!((protected.refreshes(), protected.authority.reuses()), (round, 0));
     }
 }

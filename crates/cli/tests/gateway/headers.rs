@@ -1,8 +1,5 @@
 //! Headers that repeat what a body says: a gateway, which hides tools, believes only bodies.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-
 use bowline::Client;
 use serde_json::json;
 
@@ -18,7 +15,6 @@ fn gateway() -> Gateway {
 /// Sends a call of 2026-07-28 and returns the answer. The headers state a version, and a tool that
 /// may be another than that of the body.
 fn call(gateway: &Gateway, (version, header): (&str, &str), tool: &str) -> String {
-    let address = gateway.url.trim_start_matches("http://").trim_end_matches("/mcp");
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -26,20 +22,10 @@ fn call(gateway: &Gateway, (version, header): (&str, &str), tool: &str) -> Strin
     let arguments = json!({ "a": 1, "b": 2, "message": "hello" });
     let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let body = body.to_string();
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(
-        stream,
-        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-         MCP-Protocol-Version: {version}\r\nMcp-Method: tools/call\r\nMcp-Name: {header}\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    let headers = format!(
+        "MCP-Protocol-Version: {version}\r\nMcp-Method: tools/call\r\nMcp-Name: {header}\r\n"
+    );
+    gateway.post(&headers, &body)
 }
 
 // spec: HDR-15

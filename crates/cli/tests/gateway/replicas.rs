@@ -2,8 +2,6 @@
 //! each other's calls.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 
 use bowline::{Ask, Server, tool, tools};
 use schemars::JsonSchema;
@@ -16,24 +14,6 @@ use crate::support::{BOWLINE, Gateway};
 /// A gateway to the server of `bowline demo`.
 fn config() -> Value {
     json!({ "mcpServers": { "near": { "command": BOWLINE, "args": ["demo", "--stdio"] } } })
-}
-
-/// Posts a message with further header lines, and returns the answer with its headers.
-fn post(gateway: &Gateway, headers: &str, message: &Value) -> String {
-    let address = gateway.url.trim_start_matches("http://").trim_end_matches("/mcp");
-    let body = message.to_string();
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(
-        stream,
-        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\
-         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
 }
 
 /// The message in an answer, as JSON or as an event.
@@ -53,7 +33,7 @@ impl Session {
             json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
         let initialize =
             json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
-        let answer = post(gateway, "", &initialize);
+        let answer = gateway.post("", &initialize);
         let header = |line: &str| {
             let (name, value) = line.split_once(": ")?;
             name.eq_ignore_ascii_case("mcp-session-id").then(|| value.to_owned())
@@ -63,7 +43,7 @@ impl Session {
 
     fn post(&self, gateway: &Gateway, message: &Value) -> String {
         let headers = format!("Mcp-Session-Id: {}\r\nMCP-Protocol-Version: 2025-11-25\r\n", self.0);
-        post(gateway, &headers, message)
+        gateway.post(&headers, message)
     }
 
     /// Calls `echo`, and checks the answer.
@@ -131,7 +111,7 @@ fn greet(gateway: &Gateway, round: &Value) -> Value {
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n\
                    Mcp-Name: far__greet_user\r\n";
-    message(&post(gateway, headers, &call))
+    message(&gateway.post(headers, &call))
 }
 
 /// The answer to the question of a round.

@@ -1,7 +1,8 @@
 //! A gateway in front of marked processes.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -181,6 +182,24 @@ impl Gateway {
         let entries: Map<String, Value> =
             entries.map(|(n, start)| (format!("s{n}"), start.entry(&mark.of(n)))).collect();
         Self::of(&json!({ "mcpServers": entries }))
+    }
+
+    /// Posts a message with further header lines, and returns the answer with its headers.
+    pub(crate) fn post(&self, headers: &str, message: &Value) -> String {
+        let address = self.url.trim_start_matches("http://").trim_end_matches("/mcp");
+        let body = message.to_string();
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
     }
 
     /// A gateway with this configuration.

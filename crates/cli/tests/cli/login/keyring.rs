@@ -24,16 +24,7 @@ fn tokens_in_the_keyring_are_shared_and_renewed_by_all_processes_and_in_no_file(
         return;
     }
     assert_eq!(login.code, Some(0), "{login:?}");
-    let running: Vec<Child> = (0..6)
-        .map(|_| {
-            let mut command = protected.bowline(&["call", &protected.url, "hello"]);
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-        })
-        .collect();
-    for child in running {
-        let run = Run::from(child.wait_with_output().unwrap());
-        assert_eq!((run.code, &*run.stdout), (Some(0), "hello\n"), "{run:?}");
-    }
+    protected.call_at_once();
     assert!(protected.refreshes() >= 1);
     assert_eq!(protected.authority.reuses(), 0, "a refresh token was spent twice");
     assert_eq!(protected.count(OAuthEndpoint::Authorize), 1);
