@@ -1,6 +1,12 @@
 //! Judges a run by its ledger alone. It shares no code with the product, so a mistake of the product
 //! is not a mistake of the checker as well.
 
+//!
+//! * `causes`: which fault explains which failure.
+//! * `questions`: what becomes of the answers to questions.
+
+mod causes;
+mod questions;
 #[cfg(test)]
 mod tests;
 
@@ -8,19 +14,14 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::ledger::{Call, End, Fault, FaultKind, Ledger, Message, Refusal, Seen, digest};
+pub use self::causes::{Processes, cause, refusal_cause};
+use crate::ledger::{Call, End, FaultKind, Ledger, Message, Refusal, Seen, digest};
 
 /// After a fault everything works again within this time.
 pub const RECOVERY: Duration = Duration::from_secs(2);
 
 /// The calls of a killed replica fail within this time.
 pub const FAILS_WITHIN: Duration = Duration::from_secs(15);
-
-/// A lease lasts longer than this after its last renewal, so a shorter pause must not be noticed.
-const UNNOTICED: Duration = Duration::from_secs(6);
-
-/// How long after a pause another replica may still end its streams, until it has renewed its lease.
-const LEASE_RENEWED: Duration = Duration::from_secs(5);
 
 /// A promise that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,10 @@ pub enum Rule {
     RunsOnce,
     /// A call has one answer, for its nonce and its session.
     RightAnswer,
+    /// The questions of a call come in order, each once; up to the last if answered.
+    QuestionsInOrder,
+    /// A tool uses the answers to its questions once, and as the client gave them.
+    AnswersUsedOnce,
     /// A session is lost only if the store lost it.
     SessionKept,
     /// A setting that was acknowledged stays.
@@ -58,11 +63,14 @@ impl fmt::Display for Violation {
 
 /// Finds everything that broke a promise.
 pub fn check(ledger: &Ledger) -> Vec<Violation> {
-    let mut checker = Checker { ledger, processes: HashMap::new(), violations: Vec::new() };
+    let processes = Processes::of(ledger);
+    let mut checker = Checker { ledger, processes, violations: Vec::new() };
     checker.runs();
     checker.ids();
+    checker.effects();
     for call in &ledger.calls {
         checker.events(call);
+        checker.questions(call);
         checker.answers(call);
         checker.setting(call);
         checker.ending(call);
@@ -75,8 +83,7 @@ pub fn check(ledger: &Ledger) -> Vec<Violation> {
 
 struct Checker<'a> {
     ledger: &'a Ledger,
-    /// The process that ran a call.
-    processes: HashMap<u64, u32>,
+    processes: Processes,
     violations: Vec<Violation>,
 }
 
@@ -87,8 +94,9 @@ impl Checker<'_> {
 
     /// No call runs twice.
     fn runs(&mut self) {
-        for run in &self.ledger.runs {
-            if let Some(first) = self.processes.insert(run.nonce, run.process) {
+        let mut known = HashMap::new();
+        for run in self.ledger.runs.iter().filter(|run| !run.is_again) {
+            if let Some(first) = known.insert(run.nonce, run.process) {
                 let text = format!("{} ran in {first} and in {}", run.nonce, run.process);
                 self.report(Rule::RunsOnce, text);
             }
@@ -142,12 +150,12 @@ impl Checker<'_> {
     /// An answered call ran, and all its answers are the right one.
     fn answers(&mut self, call: &Call) {
         let session = call.session.as_deref().unwrap_or_default();
-        let right = format!("{} {:016x}", call.wanted, digest(call.nonce, session));
+        let right = format!("{} {:016x}", answer_of(call), digest(call.nonce, session));
         let mut ends = HashSet::new();
         for seen in &call.seen {
             let is_right = match &seen.message {
-                Message::Answer(id, text) => *id == call.nonce && *text == right,
-                Message::Error(id, ..) => *id == call.nonce,
+                Message::Answer(id, text) => *id == call.request && *text == right,
+                Message::Error(id, ..) => *id == call.request,
                 _ => continue,
             };
             if !is_right {
@@ -158,7 +166,7 @@ impl Checker<'_> {
                 self.report(Rule::RightAnswer, format!("a second answer: {}", of(call)));
             }
         }
-        if call.end == End::Answered && !self.processes.contains_key(&call.nonce) {
+        if call.end == End::Answered && self.processes.of_call(call).is_none() {
             self.report(Rule::RunsOnce, format!("answered and never run: {}", of(call)));
         }
     }
@@ -183,7 +191,7 @@ impl Checker<'_> {
 
     /// A failure has a cause.
     fn ending(&mut self, call: &Call) {
-        let process = self.processes.get(&call.nonce).copied();
+        let process = self.processes.of_call(call);
         let rule = match call.end {
             End::Answered => return,
             End::SessionLost => Rule::SessionKept,
@@ -211,36 +219,6 @@ impl Checker<'_> {
     }
 }
 
-/// The fault that explains why a call failed. `process` is the one that ran it, if one did.
-pub fn cause<'a>(ledger: &'a Ledger, call: &Call, process: Option<u32>) -> Option<&'a Fault> {
-    let has_session = call.session.is_some();
-    ledger.faults.iter().find(|fault| {
-        let is_during = |until| fault.begin <= call.ended && call.ended <= until;
-        match fault.kind {
-            FaultKind::Kill(killed) if process == Some(killed) => {
-                is_during(fails_until(ledger, fault)) && call.end != End::Gap && !is_lost(&call.end)
-            }
-            // A request that was on its way to the process.
-            FaultKind::Kill(_) => {
-                process.is_none()
-                    && is_during(fault.begin + RECOVERY)
-                    && matches!(call.end, End::Status(502) | End::Cut)
-            }
-            // Another replica may have ended the stream.
-            FaultKind::Pause(paused) => {
-                process == Some(paused)
-                    && fault.end - fault.begin > UNNOTICED
-                    && matches!(call.end, End::Failed(..))
-                    && is_during(fault.end + LEASE_RENEWED)
-            }
-            FaultKind::Restart(_) => false,
-            FaultKind::Store(_) => has_session && !is_lost(&call.end) && is_explained(fault, call),
-            FaultKind::StoreLoss(_) if is_lost(&call.end) => fault.begin <= call.ended,
-            FaultKind::StoreLoss(_) => has_session && is_explained(fault, call),
-        }
-    })
-}
-
 /// Whether a message has an id and came before without one. The store's reply was lost, so the replica
 /// did not know the id; a client that resumes may get the message again.
 fn is_repeated(call: &Call, seen: &Seen) -> bool {
@@ -249,49 +227,12 @@ fn is_repeated(call: &Call, seen: &Seen) -> bool {
     seen.id.is_some() && before.into_iter().any(is_same)
 }
 
-fn is_lost(end: &End) -> bool {
-    *end == End::SessionLost
-}
-
-/// Whether a failure of the store explains the end of a call that ran meanwhile. What the store
-/// refused stays missing, so a gap may show later.
-fn is_explained(fault: &Fault, call: &Call) -> bool {
-    let has_met = call.began <= fault.end + RECOVERY && fault.begin <= call.ended;
-    has_met && (call.end == End::Gap || call.ended <= fault.end + RECOVERY)
-}
-
-/// By when the calls of a killed replica have failed: later if the store was away meanwhile.
-fn fails_until(ledger: &Ledger, kill: &Fault) -> Duration {
-    let mut until = kill.begin + FAILS_WITHIN;
-    for fault in &ledger.faults {
-        let is_store = matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_));
-        if is_store && fault.begin < until && kill.begin < fault.end {
-            until += fault.end + RECOVERY - fault.begin.max(kill.begin);
-        }
+/// What the tool returns before the digest: how far it counted, or the answers that it got.
+fn answer_of(call: &Call) -> String {
+    match call.questions {
+        0 => call.wanted.to_string(),
+        _ => questions::given(call),
     }
-    until
-}
-
-/// The fault that explains why a request other than a call failed.
-pub fn refusal_cause<'a>(ledger: &'a Ledger, refusal: &Refusal) -> Option<&'a Fault> {
-    ledger.faults.iter().find(|fault| {
-        let is_during = |until| fault.begin <= refusal.at && refusal.at <= until;
-        match fault.kind {
-            FaultKind::StoreLoss(_) if is_lost(&refusal.end) => fault.begin <= refusal.at,
-            _ if is_lost(&refusal.end) => false,
-            FaultKind::StoreLoss(_) | FaultKind::Store(_) => {
-                // A stream that was written meanwhile has gaps later, too.
-                let is_gap = refusal.end == End::Gap && fault.begin <= refusal.at;
-                refusal.has_session && (is_gap || is_during(fault.end + RECOVERY))
-            }
-            FaultKind::Kill(_) => {
-                is_during(fault.begin + RECOVERY)
-                    && matches!(refusal.end, End::Status(502) | End::Cut)
-            }
-            FaultKind::Pause(_) => is_during(fault.end + RECOVERY) && refusal.end == End::Overdue,
-            FaultKind::Restart(_) => false,
-        }
-    })
 }
 
 /// A call in a few words.

@@ -1,4 +1,4 @@
-//! Clients that call the tool again and again, and note what they see.
+//! Clients that call tools again and again, answer their questions, and note what they see.
 //!
 //! * `legacy`: with a session; resumes streams.
 //! * `modern`: 2026-07-28, without.
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::ledger::{Call, End, Message, Recorder, Seen};
+use crate::ledger::{Call, End, Given, Message, Question, Recorder, Seen};
 use crate::random::Random;
 use crate::wire::{HttpRequest, HttpResponse};
 
@@ -75,15 +75,20 @@ impl ClientBase {
         self.setting.recorder.now()
     }
 
-    /// A call that begins now. One in four has no events.
+    /// A call that begins now. One in five asks; of the others, one in four has no events.
     fn new_call(&mut self, session: Option<String>) -> Call {
-        self.next_nonce += 1;
-        let has_events = !self.random.is_once_in(4);
+        let nonce = self.new_id();
+        let questions = if self.random.is_once_in(5) { self.random.between(1, 2) } else { 0 };
+        let has_events = questions == 0 && !self.random.is_once_in(4);
         let wanted = if has_events { self.random.between(1, self.setting.most_events) } else { 0 };
         Call {
-            nonce: self.next_nonce,
+            nonce,
             session,
             wanted: u32::try_from(wanted).expect("a small number"),
+            questions: u32::try_from(questions).expect("a small number"),
+            given: Vec::new(),
+            request: nonce,
+            rounds: 1,
             began: self.now(),
             ended: Duration::ZERO,
             seen: Vec::new(),
@@ -91,6 +96,22 @@ impl ClientBase {
             end: End::Overdue,
             resumed: 0,
         }
+    }
+
+    /// A number that no other call or request has.
+    fn new_id(&mut self) -> u64 {
+        self.next_nonce += 1;
+        self.next_nonce
+    }
+
+    /// Chooses the answer to a question, and notes it. `None` if it was answered before.
+    fn choose(&mut self, call: &mut Call, question: &Question) -> Option<u64> {
+        if call.given.iter().any(|given| given.question == question.id) {
+            return None;
+        }
+        let value = self.random.between(0, 999_999_999);
+        call.given.push(Given { question: question.id.clone(), value });
+        Some(value)
     }
 
     /// Sends a request, and reads the head of its response.
@@ -112,14 +133,20 @@ impl ClientBase {
     }
 }
 
-/// Reads a stream up to the answer of the call. `None` if it ends before, or is silent for too long.
-/// `position` is the id of the last event.
+/// What a client has to act on.
+enum Step {
+    Ended(End),
+    Asked(Question),
+}
+
+/// Reads a stream up to the next question or the answer of the call. `None` if it ends before, or is
+/// silent for too long. `position` is the id of the last event.
 async fn read_stream(
     response: &mut HttpResponse,
     call: &mut Call,
     position: &mut Option<String>,
     silence: Duration,
-) -> Option<End> {
+) -> Option<Step> {
     loop {
         // Before its first id a stream cannot be resumed.
         let patience = if position.is_some() { silence } else { HEAD };
@@ -131,21 +158,21 @@ async fn read_stream(
             continue;
         }
         let message = messages::read(&event.data);
-        let end = end_of(&message, call.nonce);
+        let step = step_of(&message, call.request);
         call.seen.push(Seen { id: event.id, message });
-        if end.is_some() {
-            return end;
+        if step.is_some() {
+            return step;
         }
     }
 }
 
 /// Reads a response that is no stream.
-async fn read_body(response: HttpResponse, call: &mut Call) -> End {
-    let Ok(Ok(body)) = timeout(HEAD, response.body()).await else { return End::Cut };
+async fn read_body(response: HttpResponse, call: &mut Call) -> Step {
+    let Ok(Ok(body)) = timeout(HEAD, response.body()).await else { return Step::Ended(End::Cut) };
     let message = messages::read(&body);
-    let end = end_of(&message, call.nonce);
+    let step = step_of(&message, call.request);
     call.seen.push(Seen { id: None, message });
-    end.unwrap_or(End::Cut)
+    step.unwrap_or(Step::Ended(End::Cut))
 }
 
 /// Reads what follows the answer on its stream, which should be nothing.
@@ -155,11 +182,14 @@ async fn read_rest(response: &mut HttpResponse, call: &mut Call) {
     }
 }
 
-/// How a call ends with a message, if it does.
-fn end_of(message: &Message, nonce: u64) -> Option<End> {
+/// What a message wants from the client whose request has this id.
+fn step_of(message: &Message, request: u64) -> Option<Step> {
     match message {
-        Message::Answer(id, _) if *id == nonce => Some(End::Answered),
-        Message::Error(id, code, text) if *id == nonce => Some(End::Failed(*code, text.clone())),
+        Message::Answer(id, _) if *id == request => Some(Step::Ended(End::Answered)),
+        Message::Error(id, code, text) if *id == request => {
+            Some(Step::Ended(End::Failed(*code, text.clone())))
+        }
+        Message::Question(question) => Some(Step::Asked(question.clone())),
         _ => None,
     }
 }

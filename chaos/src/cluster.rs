@@ -42,7 +42,7 @@ pub struct Cluster {
     /// The store. Locked for as long as a fault of it lasts.
     pub redis: Mutex<RedisServer>,
     nginx: Nginx,
-    runs: PathBuf,
+    notes: PathBuf,
     _folder: TempDir,
 }
 
@@ -54,14 +54,14 @@ impl Cluster {
     /// If a program cannot be started.
     pub async fn start(options: &ClusterOptions) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let runs = folder.path().join("runs");
-        std::fs::write(&runs, "")?;
+        let notes = folder.path().join("notes");
+        std::fs::write(&notes, "")?;
         let redis = RedisServer::start(&folder.path().join("redis")).await?;
         let (mut replicas, mut proxies) = (Vec::new(), Vec::new());
         for _ in 0..REPLICAS {
             let proxy = Proxy::start(redis.address()).await?;
             let store = format!("redis://{}", proxy.address());
-            let mut process = ReplicaProcess::new(options, store, &runs)?;
+            let mut process = ReplicaProcess::new(options, store, &notes)?;
             process.start().await?;
             proxies.push(proxy);
             replicas.push(process);
@@ -69,7 +69,7 @@ impl Cluster {
         let addresses: Vec<_> = replicas.iter().map(ReplicaProcess::address).collect();
         let nginx = Nginx::start(folder.path(), &addresses, options.keep_alive).await?;
         let replicas = replicas.into_iter().map(Mutex::new).collect();
-        Ok(Self { replicas, proxies, redis: Mutex::new(redis), nginx, runs, _folder: folder })
+        Ok(Self { replicas, proxies, redis: Mutex::new(redis), nginx, notes, _folder: folder })
     }
 
     /// Where clients connect.
@@ -77,13 +77,13 @@ impl Cluster {
         self.nginx.address
     }
 
-    /// The runs that the tools of all replicas have noted.
+    /// What the tools of all replicas have noted.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
-    pub fn runs(&self) -> Result<String> {
-        std::fs::read_to_string(&self.runs).context("the runs cannot be read")
+    pub fn notes(&self) -> Result<String> {
+        std::fs::read_to_string(&self.notes).context("the notes cannot be read")
     }
 
     /// Sets a fault between one replica, or all, and the store.

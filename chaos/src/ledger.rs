@@ -3,8 +3,11 @@
 //!
 //! Times count from the beginning of the run.
 
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+mod recorder;
+
+use std::time::Duration;
+
+pub use self::recorder::Recorder;
 
 /// Everything that is known about a run.
 #[derive(Clone, Debug, Default)]
@@ -13,13 +16,15 @@ pub struct Ledger {
     pub calls: Vec<Call>,
     /// Requests other than calls that failed.
     pub refusals: Vec<Refusal>,
-    /// The runs of the tool, in the order in which they began.
+    /// The runs of the tools, in the order in which they began.
     pub runs: Vec<ToolRun>,
+    /// What tools did with the answers to their questions.
+    pub effects: Vec<Effect>,
     /// The faults, in the order in which they began.
     pub faults: Vec<Fault>,
 }
 
-/// One `tools/call`, as its client saw it.
+/// One call of a tool, as its client saw it.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// Its number; no other call has it.
@@ -28,6 +33,15 @@ pub struct Call {
     pub session: Option<String>,
     /// How many events the client asked for.
     pub wanted: u32,
+    /// How many questions the client wants to be asked, one after another.
+    pub questions: u32,
+    /// The answers that the client gave, in order.
+    pub given: Vec<Given>,
+    /// The id of the request that the client sent last. A call that asks has several requests on
+    /// 2026-07-28.
+    pub request: u64,
+    /// How many requests the client sent for this call.
+    pub rounds: u32,
     /// When the client sent the call.
     pub began: Duration,
     /// When the client had its end.
@@ -58,12 +72,36 @@ pub enum Message {
     Event(u64, u32),
     /// A log message.
     Log,
+    /// A question to the client.
+    Question(Question),
     /// The result: the id of the request and the text.
     Answer(u64, String),
     /// An error: the id of the request, the code and the text.
     Error(u64, i64, String),
     /// Anything else.
     Other(String),
+}
+
+/// A question of the tool.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Question {
+    /// The id of the request of the server, as JSON; on 2026-07-28 the key of the question.
+    pub id: String,
+    /// The nonce of the call.
+    pub nonce: u64,
+    /// Its number among the questions of the call.
+    pub number: u32,
+    /// What the client returns with its answer, on 2026-07-28.
+    pub state: Option<String>,
+}
+
+/// An answer that a client gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// [`Question::id`].
+    pub question: String,
+    /// The answer.
+    pub value: u64,
 }
 
 /// The level of log messages of a session.
@@ -107,13 +145,24 @@ pub struct Refusal {
     pub end: End,
 }
 
-/// A run of the tool.
+/// A run of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolRun {
     /// The nonce of the call.
     pub nonce: u64,
     /// The process that ran it.
     pub process: u32,
+    /// Whether it continues a call that had asked, with the answer.
+    pub is_again: bool,
+}
+
+/// What a tool did with the answers to its questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The nonce of the call.
+    pub nonce: u64,
+    /// The answers as they reached the tool, with commas.
+    pub answers: String,
 }
 
 /// A fault.
@@ -161,63 +210,4 @@ pub fn digest(nonce: u64, session: &str) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
-}
-
-/// Where clients and faults write.
-#[derive(Debug)]
-pub struct Recorder {
-    began: Instant,
-    ledger: Mutex<Ledger>,
-}
-
-impl Recorder {
-    /// Begins a run.
-    pub fn start() -> Self {
-        Self { began: Instant::now(), ledger: Mutex::default() }
-    }
-
-    /// The time since the beginning.
-    pub fn now(&self) -> Duration {
-        self.began.elapsed()
-    }
-
-    /// Notes a call that has ended.
-    pub fn call(&self, call: Call) {
-        self.edit(|ledger| ledger.calls.push(call));
-    }
-
-    /// Notes a request other than a call that has failed just now.
-    pub fn refused(&self, request: &'static str, has_session: bool, end: End) {
-        let refusal = Refusal { request, has_session, at: self.now(), end };
-        self.edit(|ledger| ledger.refusals.push(refusal));
-    }
-
-    /// Notes a fault that has ended just now.
-    pub fn fault(&self, kind: FaultKind, begin: Duration) {
-        let end = self.now();
-        self.edit(|ledger| ledger.faults.push(Fault { kind, begin, end }));
-    }
-
-    /// Ends the run. `runs` is the file that the tools wrote.
-    ///
-    /// # Errors
-    ///
-    /// If a line of the file is no run.
-    pub fn finish(&self, runs: &str) -> anyhow::Result<Ledger> {
-        let mut ledger = self.edit(std::mem::take);
-        ledger.runs = runs.lines().map(tool_run).collect::<anyhow::Result<_>>()?;
-        ledger.faults.sort_by_key(|fault| fault.begin);
-        Ok(ledger)
-    }
-
-    fn edit<T>(&self, edit: impl FnOnce(&mut Ledger) -> T) -> T {
-        edit(&mut self.ledger.lock().expect("no writer panics"))
-    }
-}
-
-fn tool_run(line: &str) -> anyhow::Result<ToolRun> {
-    let parsed = line.split_once(' ').and_then(|(nonce, process)| {
-        Some(ToolRun { nonce: nonce.parse().ok()?, process: process.parse().ok()? })
-    });
-    parsed.ok_or_else(|| anyhow::anyhow!("`{line}` is no run"))
 }

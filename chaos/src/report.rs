@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use crate::checker::{cause, refusal_cause};
+use crate::checker::{Processes, cause, refusal_cause};
 use crate::ledger::{Call, End, FaultKind, Ledger, Message};
 
 /// The figures of a run.
@@ -14,6 +14,7 @@ pub struct Report {
     calls: usize,
     events: usize,
     answered: usize,
+    questions: usize,
     resumed: u32,
     faults: BTreeMap<&'static str, usize>,
     failures: BTreeMap<String, usize>,
@@ -31,10 +32,9 @@ impl Report {
         for fault in &ledger.faults {
             *report.faults.entry(fault.kind.name()).or_default() += 1;
         }
-        let processes: BTreeMap<_, _> =
-            ledger.runs.iter().map(|run| (run.nonce, run.process)).collect();
+        let processes = Processes::of(ledger);
         for call in &ledger.calls {
-            report.add(ledger, call, processes.get(&call.nonce).copied());
+            report.add(ledger, call, processes.of_call(call));
         }
         for refusal in &ledger.refusals {
             let name = format!("{}: {}", refusal.request, name(&refusal.end));
@@ -54,6 +54,7 @@ impl Report {
         self.time = self.time.max(call.ended);
         self.calls += 1;
         self.events += call.seen.iter().filter(|seen| is_event(&seen.message)).count();
+        self.questions += call.given.len();
         self.resumed += call.resumed;
         if call.end == End::Answered {
             self.answered += 1;
@@ -94,6 +95,7 @@ impl fmt::Display for Report {
         row("time", format!("{:.0} s", self.time.as_secs_f64()))?;
         row("calls", self.calls.to_string())?;
         row("calls answered", self.answered.to_string())?;
+        row("questions answered", self.questions.to_string())?;
         row("events received", self.events.to_string())?;
         row("streams resumed", self.resumed.to_string())?;
         for (name, count) in &self.faults {

@@ -56,7 +56,7 @@ impl Round {
         sleep(self.settle).await;
         setting.is_over.store(true, Ordering::Relaxed);
         clients.join_all().await;
-        let ledger = setting.recorder.finish(&cluster.runs()?)?;
+        let ledger = setting.recorder.finish(&cluster.notes()?)?;
         let violations = check(&ledger);
         Ok((ledger, violations))
     }

@@ -1,5 +1,7 @@
+mod questions;
+
 use super::*;
-use crate::ledger::{Level, ToolRun};
+use crate::ledger::{Fault, Level, ToolRun};
 
 const SESSION: &str = "session";
 const PROCESS: u32 = 100;
@@ -28,6 +30,10 @@ fn good() -> Ledger {
         nonce: 7,
         session: Some(SESSION.to_owned()),
         wanted: 2,
+        questions: 0,
+        given: Vec::new(),
+        request: 7,
+        rounds: 1,
         began: at(10),
         ended: at(11),
         seen,
@@ -35,7 +41,7 @@ fn good() -> Ledger {
         end: End::Answered,
         resumed: 0,
     };
-    let run = ToolRun { nonce: 7, process: PROCESS };
+    let run = ToolRun { nonce: 7, process: PROCESS, is_again: false };
     Ledger { calls: vec![call], runs: vec![run], ..Ledger::default() }
 }
 
@@ -117,18 +123,18 @@ fn an_id_with_two_contents_is_found_also_in_two_calls() {
     assert_eq!(broken(in_one), [Rule::OneContentPerId]);
     let in_two = |it: &mut Ledger| {
         let mut other = it.calls[0].clone();
-        other.nonce = 8;
+        (other.nonce, other.request) = (8, 8);
         other.seen = vec![event("1.2", Message::Log), event("2.1", answer(8, 0, SESSION))];
         other.wanted = 0;
         it.calls.push(other);
-        it.runs.push(ToolRun { nonce: 8, process: PROCESS });
+        it.runs.push(ToolRun { nonce: 8, process: PROCESS, is_again: false });
     };
     assert_eq!(broken(in_two), [Rule::OneContentPerId]);
 }
 
 #[test]
 fn a_call_that_runs_twice_is_found() {
-    let twice = |it: &mut Ledger| it.runs.push(ToolRun { nonce: 7, process: 200 });
+    let twice = |it: &mut Ledger| it.runs.push(ToolRun { nonce: 7, process: 200, is_again: false });
     assert_eq!(broken(twice), [Rule::RunsOnce]);
 }
 

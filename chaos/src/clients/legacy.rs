@@ -1,12 +1,12 @@
-//! A client with a session, which resumes a stream that ends without an answer.
+//! A client with a session, which answers questions and resumes a stream that ends without an answer.
 
 use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::{ClientBase, HEAD, messages, read_body, read_rest, read_stream};
+use super::{ClientBase, HEAD, Step, messages, read_body, read_rest, read_stream};
 use crate::ledger::{Call, End, Level};
-use crate::wire::HttpResponse;
+use crate::wire::{HttpRequest, HttpResponse};
 
 /// After so long without an event the client takes the stream for dead and resumes it.
 const SILENCE: Duration = Duration::from_secs(4);
@@ -43,11 +43,7 @@ pub(super) async fn run(mut base: ClientBase) {
 }
 
 /// Sends a request other than a call, and notes if it fails.
-async fn ask(
-    base: &ClientBase,
-    name: &'static str,
-    request: &crate::wire::HttpRequest,
-) -> Option<HttpResponse> {
+async fn ask(base: &ClientBase, name: &'static str, request: &HttpRequest) -> Option<HttpResponse> {
     match base.send(request, HEAD).await {
         Ok(response) => Some(response),
         Err(end) => {
@@ -91,26 +87,61 @@ async fn make_call(base: &mut ClientBase, session: &LegacySession) -> Call {
 }
 
 /// Sends the call, and reads up to its end, over several streams if need be.
-async fn follow(base: &ClientBase, call: &mut Call, session: &str) -> End {
+async fn follow(base: &mut ClientBase, call: &mut Call, session: &str) -> End {
     let request = messages::legacy_call(call, session, base.setting.pause);
     let mut response = match base.send(&request, HEAD).await {
         Ok(response) if response.is_stream() => response,
-        Ok(response) => return read_body(response, call).await,
+        Ok(response) => match read_body(response, call).await {
+            Step::Ended(end) => return end,
+            // A question comes on a stream.
+            Step::Asked(_) => return End::Cut,
+        },
         Err(end) => return end,
     };
-    let mut position = None;
+    let (mut position, mut last_answer) = (None, None);
     loop {
-        if let Some(end) = read_stream(&mut response, call, &mut position, SILENCE).await {
-            call.ended = base.now();
-            read_rest(&mut response, call).await;
-            return end;
+        match read_stream(&mut response, call, &mut position, SILENCE).await {
+            Some(Step::Ended(end)) => {
+                call.ended = base.now();
+                read_rest(&mut response, call).await;
+                return end;
+            }
+            Some(Step::Asked(question)) => {
+                let Some(value) = base.choose(call, &question) else { continue };
+                let request = messages::legacy_answer(session, &question, value);
+                if let Err(end) = answer(base, call, &request).await {
+                    return end;
+                }
+                last_answer = Some(request);
+                continue;
+            }
+            None => {}
         }
         let Some(position) = &position else { return End::Cut };
+        // The store may have lost an answer on its way to the replica that waits for it.
+        if let Some(request) = &last_answer
+            && let Err(end) = answer(base, call, request).await
+        {
+            return end;
+        }
         response = match resume(base, call, session, position).await {
             Ok(response) => response,
             Err(end) => return end,
         };
     }
+}
+
+/// Sends an answer until a replica has taken it.
+async fn answer(base: &ClientBase, call: &Call, request: &HttpRequest) -> Result<(), End> {
+    while base.now() < call.began + DEADLINE {
+        match base.send(request, SILENCE).await {
+            Ok(_) => return Ok(()),
+            Err(End::SessionLost) => return Err(End::SessionLost),
+            Err(end) => base.setting.recorder.refused("answer", true, end),
+        }
+        sleep(PAUSE).await;
+    }
+    Err(End::Overdue)
 }
 
 /// Asks for the rest of a stream until a replica has it.
@@ -143,7 +174,9 @@ async fn replay(base: &mut ClientBase, call: &mut Call, session: &str) {
     match base.send(&messages::resume(session, after), HEAD).await {
         Ok(mut response) => {
             let mut position = None;
-            read_stream(&mut response, call, &mut position, SILENCE).await;
+            let read = &mut response;
+            while let Some(Step::Asked(_)) = read_stream(read, call, &mut position, SILENCE).await {
+            }
         }
         Err(End::Status(400)) => base.setting.recorder.refused("replay", true, End::Gap),
         Err(end) => base.setting.recorder.refused("replay", true, end),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ledger::{Call, Message};
+use crate::ledger::{Call, Message, Question};
 use crate::wire::HttpRequest;
 
 const LEGACY: &str = "2025-11-25";
@@ -21,45 +21,89 @@ pub(super) fn read(text: &str) -> Message {
             Message::Event(number(&params["progressToken"]), done as u32)
         }
         Some("notifications/message") => Message::Log,
+        Some("elicitation/create") => question(&value["id"].to_string(), &value["params"], None)
+            .unwrap_or_else(|| Message::Other(text.to_owned())),
         Some(_) => Message::Other(text.to_owned()),
         None if value["error"].is_object() => {
             let (code, text) = (&value["error"]["code"], &value["error"]["message"]);
             let text = text.as_str().unwrap_or_default().to_owned();
             Message::Error(number(&value["id"]), code.as_i64().unwrap_or_default(), text)
         }
-        None => match value["result"]["content"][0]["text"].as_str() {
-            Some(answer) => Message::Answer(number(&value["id"]), answer.to_owned()),
-            None => Message::Other(text.to_owned()),
-        },
+        None => read_result(number(&value["id"]), &value["result"])
+            .unwrap_or_else(|| Message::Other(text.to_owned())),
     }
+}
+
+/// A result, or the questions that come instead of it on 2026-07-28. What a tool returns as its own
+/// error has the code 0.
+fn read_result(id: u64, result: &Value) -> Option<Message> {
+    if result["resultType"] == "input_required" {
+        let mut questions = result["inputRequests"].as_object()?.iter();
+        let (Some((key, asked)), None) = (questions.next(), questions.next()) else { return None };
+        let state = result["requestState"].as_str()?.to_owned();
+        return question(key, &asked["params"], Some(state));
+    }
+    let text = result["content"][0]["text"].as_str()?.to_owned();
+    Some(match result["isError"] == true {
+        true => Message::Error(id, 0, text),
+        false => Message::Answer(id, text),
+    })
+}
+
+/// `question 1 of 7`
+fn question(id: &str, params: &Value, state: Option<String>) -> Option<Message> {
+    let text = params["message"].as_str()?.strip_prefix("question ")?;
+    let (number, nonce) = text.split_once(" of ")?;
+    let (number, nonce) = (number.parse().ok()?, nonce.parse().ok()?);
+    Some(Message::Question(Question { id: id.to_owned(), nonce, number, state }))
 }
 
 fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-fn call_params(call: &Call, pause: u64, meta: &Value) -> Value {
-    let arguments = json!({ "nonce": call.nonce, "events": call.wanted, "pause": pause });
-    json!({ "name": "count", "arguments": arguments, "_meta": meta })
+fn tool(call: &Call) -> &'static str {
+    if call.questions > 0 { "ask" } else { "count" }
 }
 
-/// A call without a session.
-pub(super) fn modern_call(call: &Call, pause: u64) -> HttpRequest {
+fn call_params(call: &Call, pause: u64, meta: &Value) -> Value {
+    let arguments = match call.questions {
+        0 => json!({ "nonce": call.nonce, "events": call.wanted, "pause": pause }),
+        questions => json!({ "nonce": call.nonce, "questions": questions }),
+    };
+    json!({ "name": tool(call), "arguments": arguments, "_meta": meta })
+}
+
+fn accepted(value: u64) -> Value {
+    json!({ "action": "accept", "content": { "number": value } })
+}
+
+/// A call without a session, with the answer to a question if there was one.
+pub(super) fn modern_call(
+    call: &Call,
+    pause: u64,
+    answer: Option<(&Question, u64)>,
+) -> HttpRequest {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
         "progressToken": call.nonce,
     });
-    HttpRequest::post(request(call.nonce, "tools/call", &call_params(call, pause, &meta)))
+    let mut params = call_params(call, pause, &meta);
+    if let Some((question, value)) = answer {
+        params["inputResponses"] = json!({ &question.id: accepted(value) });
+        params["requestState"] = json!(question.state);
+    }
+    HttpRequest::post(request(call.request, "tools/call", &params))
         .with("MCP-Protocol-Version", MODERN)
         .with("Mcp-Method", "tools/call")
-        .with("Mcp-Name", "count")
+        .with("Mcp-Name", tool(call))
 }
 
 /// The handshake of a session.
 pub(super) fn initialize() -> HttpRequest {
     let client = json!({ "name": "chaos", "version": "1" });
-    let params = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
+    let params = json!({ "protocolVersion": LEGACY, "capabilities": { "elicitation": {} }, "clientInfo": client });
     HttpRequest::post(request(0, "initialize", &params))
 }
 
@@ -79,6 +123,13 @@ pub(super) fn set_level(session: &str, level: &str) -> HttpRequest {
 pub(super) fn legacy_call(call: &Call, session: &str, pause: u64) -> HttpRequest {
     let params = call_params(call, pause, &json!({ "progressToken": call.nonce }));
     named(HttpRequest::post(request(call.nonce, "tools/call", &params)), session)
+}
+
+/// The answer to a question in a session. The id of the question is JSON.
+pub(super) fn legacy_answer(session: &str, question: &Question, value: u64) -> HttpRequest {
+    let (id, result) = (&question.id, accepted(value));
+    let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+    named(HttpRequest::post(text), session)
 }
 
 /// The rest of a stream.

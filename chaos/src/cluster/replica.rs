@@ -23,16 +23,16 @@ pub struct ReplicaProcess {
     program: PathBuf,
     port: HeldPort,
     store: String,
-    runs: PathBuf,
+    notes: PathBuf,
     lame_duck: Duration,
     child: Option<Child>,
 }
 
 impl ReplicaProcess {
-    pub(super) fn new(options: &ClusterOptions, store: String, runs: &Path) -> Result<Self> {
+    pub(super) fn new(options: &ClusterOptions, store: String, notes: &Path) -> Result<Self> {
         let ClusterOptions { program, lame_duck, .. } = options.clone();
-        let runs = runs.to_owned();
-        Ok(Self { program, port: HeldPort::new()?, store, runs, lame_duck, child: None })
+        let notes = notes.to_owned();
+        Ok(Self { program, port: HeldPort::new()?, store, notes, lame_duck, child: None })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -95,7 +95,7 @@ impl ReplicaProcess {
         Command::new(&self.program)
             .arg(self.port.address.to_string())
             .arg(&self.store)
-            .arg(&self.runs)
+            .arg(&self.notes)
             .arg(self.lame_duck.as_millis().to_string())
             .stdin(Stdio::null())
             .stderr(Stdio::null())

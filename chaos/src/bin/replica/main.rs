@@ -1,0 +1,34 @@
+//! One replica: `chaos-replica ADDRESS STORE-URL NOTES LAME-DUCK-MS`. Its tools write to the file
+//! `NOTES`, which all replicas share.
+
+mod tools;
+
+use std::fs::OpenOptions;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline::http::HttpLimits;
+use bowline::store::Redis;
+use bowline::{Limits, Server, tools};
+
+use self::tools::{Notes, ask, count};
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [address, store, notes, lame_duck] = &words[..] else {
+        anyhow::bail!("usage: chaos-replica ADDRESS STORE-URL NOTES LAME-DUCK-MS");
+    };
+    let notes = OpenOptions::new().create(true).append(true).open(notes)?;
+    let mut limits = Limits::default();
+    limits.logs_per_minute = 1_000_000;
+    let mut http_limits = HttpLimits::default();
+    http_limits.lame_duck = Duration::from_millis(lame_duck.parse()?);
+    let server = Server::new("chaos", "1.0.0")
+        .limits(limits)
+        .state_keys([[7; 32]])
+        .state(Notes(Arc::new(notes)))
+        .tools(tools![count, ask]);
+    let store = Redis::connect(store).await?;
+    Ok(server.http().limits(http_limits).store(store).bind(address.as_str()).await?)
+}

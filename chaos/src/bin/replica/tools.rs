@@ -1,0 +1,84 @@
+//! The tools of a replica. Each notes what it does in a file that all replicas share.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline::{Ask, Context, Log, Progress, State, tool};
+use bowline_chaos::ledger::digest;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Where tools note what they do.
+#[derive(Clone)]
+pub(crate) struct Notes(pub(crate) Arc<File>);
+
+impl Notes {
+    /// Notes what a call does. One write to the end of the file, so that lines of several processes
+    /// do not mix, and that nothing of it is lost if the process is killed right after it.
+    fn add(&self, nonce: u64, what: &str) -> io::Result<()> {
+        let line = format!("{nonce} {} {what}\n", std::process::id());
+        (&*self.0).write_all(line.as_bytes())
+    }
+}
+
+/// Count slowly, and return how far, with a digest of nonce and session
+#[tool]
+pub(crate) async fn count(
+    State(notes): State<Notes>,
+    context: Context,
+    progress: Progress,
+    log: Log,
+    nonce: u64,
+    events: u32,
+    pause: u64,
+) -> bowline::Result<String> {
+    notes.add(nonce, "run")?;
+    log.info("begun");
+    for number in 1..=events {
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        progress.report(number, Some(f64::from(events)), "");
+    }
+    Ok(format!("{events} {:016x}", digest(nonce, session(&context))))
+}
+
+/// The answer to a question.
+#[derive(Deserialize, JsonSchema)]
+struct Chosen {
+    number: u64,
+}
+
+/// Ask for numbers one after another, and return them, with a digest of nonce and session
+#[tool]
+pub(crate) async fn ask(
+    State(notes): State<Notes>,
+    context: Context,
+    ask: Ask,
+    log: Log,
+    nonce: u64,
+    questions: u32,
+) -> bowline::Result<String> {
+    let mut is_again = true;
+    let run = || {
+        is_again = false;
+        std::future::ready(notes.add(nonce, "run"))
+    };
+    ask.once("run", run).await?;
+    if is_again {
+        notes.add(nonce, "again")?;
+    }
+    log.info("begun");
+    let mut answers = Vec::new();
+    for number in 1..=questions {
+        let chosen: Chosen = ask.form(format!("question {number} of {nonce}")).await?;
+        answers.push(chosen.number.to_string());
+    }
+    let answers = answers.join(",");
+    notes.add(nonce, &format!("effect {answers}"))?;
+    Ok(format!("{answers} {:016x}", digest(nonce, session(&context))))
+}
+
+fn session(context: &Context) -> &str {
+    context.header("mcp-session-id").unwrap_or_default()
+}

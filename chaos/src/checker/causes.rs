@@ -1,0 +1,109 @@
+//! Which fault explains which failure.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::{FAILS_WITHIN, RECOVERY};
+use crate::ledger::{Call, End, Fault, FaultKind, Ledger, Refusal};
+
+/// Which processes ran which call. A call that asks may run in several, one after another.
+#[derive(Clone, Debug, Default)]
+pub struct Processes(HashMap<u64, Vec<u32>>);
+
+impl Processes {
+    /// Those of a run.
+    pub fn of(ledger: &Ledger) -> Self {
+        let mut processes = Self::default();
+        for run in &ledger.runs {
+            processes.0.entry(run.nonce).or_default().push(run.process);
+        }
+        processes
+    }
+
+    /// The process that got the last request of a call, if one did.
+    pub fn of_call(&self, call: &Call) -> Option<u32> {
+        let all = self.0.get(&call.nonce)?;
+        all.get(call.rounds as usize - 1).copied()
+    }
+}
+
+/// How long after a pause another replica may still end its streams, until it has renewed its lease.
+const LEASE_RENEWED: Duration = Duration::from_secs(5);
+
+/// A lease lasts longer than this after its last renewal, so a shorter pause must not be noticed.
+const UNNOTICED: Duration = Duration::from_secs(6);
+
+/// The fault that explains why a call failed. `process` is the one that ran it, if one did.
+pub fn cause<'a>(ledger: &'a Ledger, call: &Call, process: Option<u32>) -> Option<&'a Fault> {
+    let has_session = call.session.is_some();
+    ledger.faults.iter().find(|fault| {
+        let is_during = |until| fault.begin <= call.ended && call.ended <= until;
+        match fault.kind {
+            FaultKind::Kill(killed) if process == Some(killed) => {
+                is_during(fails_until(ledger, fault)) && call.end != End::Gap && !is_lost(&call.end)
+            }
+            // A request that was on its way to the process.
+            FaultKind::Kill(_) => {
+                process.is_none()
+                    && is_during(fault.begin + RECOVERY)
+                    && matches!(call.end, End::Status(502) | End::Cut)
+            }
+            // Another replica may have ended the stream.
+            FaultKind::Pause(paused) => {
+                process == Some(paused)
+                    && fault.end - fault.begin > UNNOTICED
+                    && matches!(call.end, End::Failed(..))
+                    && is_during(fault.end + LEASE_RENEWED)
+            }
+            FaultKind::Restart(_) => false,
+            FaultKind::Store(_) => has_session && !is_lost(&call.end) && is_explained(fault, call),
+            FaultKind::StoreLoss(_) if is_lost(&call.end) => fault.begin <= call.ended,
+            FaultKind::StoreLoss(_) => has_session && is_explained(fault, call),
+        }
+    })
+}
+
+fn is_lost(end: &End) -> bool {
+    *end == End::SessionLost
+}
+
+/// Whether a failure of the store explains the end of a call that ran meanwhile. What the store
+/// refused stays missing, so a gap may show later.
+fn is_explained(fault: &Fault, call: &Call) -> bool {
+    let has_met = call.began <= fault.end + RECOVERY && fault.begin <= call.ended;
+    has_met && (call.end == End::Gap || call.ended <= fault.end + RECOVERY)
+}
+
+/// By when the calls of a killed replica have failed: later if the store was away meanwhile.
+fn fails_until(ledger: &Ledger, kill: &Fault) -> Duration {
+    let mut until = kill.begin + FAILS_WITHIN;
+    for fault in &ledger.faults {
+        let is_store = matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_));
+        if is_store && fault.begin < until && kill.begin < fault.end {
+            until += fault.end + RECOVERY - fault.begin.max(kill.begin);
+        }
+    }
+    until
+}
+
+/// The fault that explains why a request other than a call failed.
+pub fn refusal_cause<'a>(ledger: &'a Ledger, refusal: &Refusal) -> Option<&'a Fault> {
+    ledger.faults.iter().find(|fault| {
+        let is_during = |until| fault.begin <= refusal.at && refusal.at <= until;
+        match fault.kind {
+            FaultKind::StoreLoss(_) if is_lost(&refusal.end) => fault.begin <= refusal.at,
+            _ if is_lost(&refusal.end) => false,
+            FaultKind::StoreLoss(_) | FaultKind::Store(_) => {
+                // A stream that was written meanwhile has gaps later, too.
+                let is_gap = refusal.end == End::Gap && fault.begin <= refusal.at;
+                refusal.has_session && (is_gap || is_during(fault.end + RECOVERY))
+            }
+            FaultKind::Kill(_) => {
+                is_during(fault.begin + RECOVERY)
+                    && matches!(refusal.end, End::Status(502) | End::Cut)
+            }
+            FaultKind::Pause(_) => is_during(fault.end + RECOVERY) && refusal.end == End::Overdue,
+            FaultKind::Restart(_) => false,
+        }
+    })
+}

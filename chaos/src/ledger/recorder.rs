@@ -1,0 +1,79 @@
+//! Where clients, tools and faults write.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use super::{Call, Effect, End, Fault, FaultKind, Ledger, Refusal, ToolRun};
+
+/// Where clients and faults write.
+#[derive(Debug)]
+pub struct Recorder {
+    began: Instant,
+    ledger: Mutex<Ledger>,
+}
+
+impl Recorder {
+    /// Begins a run.
+    pub fn start() -> Self {
+        Self { began: Instant::now(), ledger: Mutex::default() }
+    }
+
+    /// The time since the beginning.
+    pub fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Notes a call that has ended.
+    pub fn call(&self, call: Call) {
+        self.edit(|ledger| ledger.calls.push(call));
+    }
+
+    /// Notes a request other than a call that has failed just now.
+    pub fn refused(&self, request: &'static str, has_session: bool, end: End) {
+        let refusal = Refusal { request, has_session, at: self.now(), end };
+        self.edit(|ledger| ledger.refusals.push(refusal));
+    }
+
+    /// Notes a fault that has ended just now.
+    pub fn fault(&self, kind: FaultKind, begin: Duration) {
+        let end = self.now();
+        self.edit(|ledger| ledger.faults.push(Fault { kind, begin, end }));
+    }
+
+    /// Ends the run. `notes` is the file that the tools wrote.
+    ///
+    /// # Errors
+    ///
+    /// If a line of the file is no note.
+    pub fn finish(&self, notes: &str) -> anyhow::Result<Ledger> {
+        let mut ledger = self.edit(std::mem::take);
+        for line in notes.lines() {
+            ledger.add_note(line).with_context(|| format!("`{line}` is no note"))?;
+        }
+        ledger.faults.sort_by_key(|fault| fault.begin);
+        Ok(ledger)
+    }
+
+    fn edit<T>(&self, edit: impl FnOnce(&mut Ledger) -> T) -> T {
+        edit(&mut self.ledger.lock().expect("no writer panics"))
+    }
+}
+
+impl Ledger {
+    /// Adds a line of the file that the tools write: nonce, process, what happened, and its details.
+    fn add_note(&mut self, line: &str) -> Option<()> {
+        let mut words = line.split(' ');
+        let (nonce, process) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        match (words.next()?, words.next()) {
+            ("run", None) => self.runs.push(ToolRun { nonce, process, is_again: false }),
+            ("again", None) => self.runs.push(ToolRun { nonce, process, is_again: true }),
+            ("effect", Some(answers)) => {
+                self.effects.push(Effect { nonce, answers: answers.to_owned() });
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
