@@ -4,9 +4,11 @@
 //!
 //! * `causes`: which fault explains which failure.
 //! * `questions`: what becomes of the answers to questions.
+//! * `tasks`: what becomes of tasks.
 
 mod causes;
 mod questions;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -14,8 +16,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-pub use self::causes::{Processes, cause, refusal_cause};
-use crate::ledger::{Call, End, FaultKind, Ledger, Message, Refusal, Seen, digest};
+pub use self::causes::{Failure, Processes, cause, refusal_cause};
+use crate::ledger::{Call, End, FaultKind, Ledger, Message, Refusal, Seen, ToolRun, digest};
 
 /// After a fault everything works again within this time.
 pub const RECOVERY: Duration = Duration::from_secs(2);
@@ -47,6 +49,11 @@ pub enum Rule {
     QuestionsInOrder,
     /// A tool uses the answers to its questions once, and as the client gave them.
     AnswersUsedOnce,
+    /// A task that was created is known until it has ended, and its end does not change, unless the
+    /// store lost it.
+    TaskKept,
+    /// A task that was created ends, and fails only because of a fault that explains it.
+    TaskEnds,
     /// A session is lost only if the store lost it.
     SessionKept,
     /// A setting that was acknowledged stays.
@@ -75,6 +82,9 @@ pub fn check(ledger: &Ledger) -> Vec<Violation> {
         checker.setting(call);
         checker.ending(call);
     }
+    for task in &ledger.tasks {
+        checker.task(task);
+    }
     for refusal in &ledger.refusals {
         checker.refusal(refusal);
     }
@@ -95,7 +105,9 @@ impl Checker<'_> {
     /// No call runs twice.
     fn runs(&mut self) {
         let mut known = HashMap::new();
-        for run in self.ledger.runs.iter().filter(|run| !run.is_again) {
+        let may_repeat = tasks::repeatable(self.ledger);
+        let once = |run: &&ToolRun| !run.is_again && !may_repeat.contains(&run.nonce);
+        for run in self.ledger.runs.iter().filter(once) {
             if let Some(first) = known.insert(run.nonce, run.process) {
                 let text = format!("{} ran in {first} and in {}", run.nonce, run.process);
                 self.report(Rule::RunsOnce, text);
@@ -191,19 +203,20 @@ impl Checker<'_> {
 
     /// A failure has a cause.
     fn ending(&mut self, call: &Call) {
-        let process = self.processes.of_call(call);
+        let failure = Failure::of_call(call, &self.processes);
         let rule = match call.end {
             End::Answered => return,
             End::SessionLost => Rule::SessionKept,
             _ => Rule::FailureExplained,
         };
-        if cause(self.ledger, call, process).is_none() {
+        if cause(self.ledger, &failure).is_none() {
             let near =
                 self.ledger.faults.iter().filter(|fault| {
                     call.began < fault.end + FAILS_WITHIN && fault.begin < call.ended
                 });
             let near: Vec<_> = near.collect();
-            let text = format!("{} in process {process:?}; faults nearby: {near:?}", of(call));
+            let text =
+                format!("{} in process {:?}; faults nearby: {near:?}", of(call), failure.process);
             self.report(rule, text);
         }
     }
@@ -240,9 +253,13 @@ fn of(call: &Call) -> String {
     let kind = call.session.as_deref().unwrap_or("no session");
     let (began, ended) = (call.began.as_secs_f64(), call.ended.as_secs_f64());
     format!(
-        "call {} ({kind}) from {began:.3} to {ended:.3} s, {} messages, {} times resumed, {:?}",
+        "call {} ({kind}) from {began:.3} to {ended:.3} s, {} messages, the last {:?}, \
+         {} of {} questions answered, {} times resumed, {:?}",
         call.nonce,
         call.seen.len(),
+        call.seen.last().map(|seen| &seen.id),
+        call.given.len(),
+        call.questions,
         call.resumed,
         call.end
     )

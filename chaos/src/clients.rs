@@ -2,10 +2,12 @@
 //!
 //! * `legacy`: with a session; resumes streams.
 //! * `modern`: 2026-07-28, without.
+//! * `tasks`: a call that runs as a task, for both.
 
 mod legacy;
 mod messages;
 mod modern;
+mod tasks;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

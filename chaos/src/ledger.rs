@@ -4,16 +4,20 @@
 //! Times count from the beginning of the run.
 
 mod recorder;
+mod task;
 
 use std::time::Duration;
 
 pub use self::recorder::Recorder;
+pub use self::task::{Task, TaskEnd};
 
 /// Everything that is known about a run.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The calls, each sent exactly once.
     pub calls: Vec<Call>,
+    /// The tasks that clients wanted to create.
+    pub tasks: Vec<Task>,
     /// Requests other than calls that failed.
     pub refusals: Vec<Refusal>,
     /// The runs of the tools, in the order in which they began.
@@ -137,8 +141,8 @@ pub enum End {
 pub struct Refusal {
     /// Which request.
     pub request: &'static str,
-    /// Whether the client has a session.
-    pub has_session: bool,
+    /// Whether the request needs the store: in a session, or about a task.
+    pub needs_store: bool,
     /// When it failed.
     pub at: Duration,
     /// How.

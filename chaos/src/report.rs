@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use crate::checker::{Processes, cause, refusal_cause};
-use crate::ledger::{Call, End, FaultKind, Ledger, Message};
+use crate::checker::{Failure, Processes, cause, refusal_cause};
+use crate::ledger::{Call, End, FaultKind, Ledger, Message, Task, TaskEnd};
 
 /// The figures of a run.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,10 @@ pub struct Report {
     events: usize,
     answered: usize,
     questions: usize,
+    /// How tasks ended.
+    tasks: BTreeMap<&'static str, usize>,
+    /// The longest time from a kill to the failure of a task of that replica.
+    longest_task_failure: Duration,
     resumed: u32,
     faults: BTreeMap<&'static str, usize>,
     failures: BTreeMap<String, usize>,
@@ -34,7 +38,10 @@ impl Report {
         }
         let processes = Processes::of(ledger);
         for call in &ledger.calls {
-            report.add(ledger, call, processes.of_call(call));
+            report.add(ledger, call, &processes);
+        }
+        for task in &ledger.tasks {
+            report.add_task(ledger, task, &processes);
         }
         for refusal in &ledger.refusals {
             let name = format!("{}: {}", refusal.request, name(&refusal.end));
@@ -49,7 +56,18 @@ impl Report {
         report
     }
 
-    fn add(&mut self, ledger: &Ledger, call: &Call, process: Option<u32>) {
+    fn add_task(&mut self, ledger: &Ledger, task: &Task, processes: &Processes) {
+        *self.tasks.entry(task_end(&task.end)).or_default() += 1;
+        let killed = ledger.faults.iter().rev().find(|fault| {
+            matches!(fault.kind, FaultKind::Kill(killed) if processes.of_nonce(task.nonce).last() == Some(&killed))
+        });
+        if let (TaskEnd::Failed(_), Some(fault)) = (&task.end, killed) {
+            let time = task.ended.saturating_sub(fault.begin);
+            self.longest_task_failure = self.longest_task_failure.max(time);
+        }
+    }
+
+    fn add(&mut self, ledger: &Ledger, call: &Call, processes: &Processes) {
         let is_event = |message: &Message| matches!(message, Message::Event(..));
         self.time = self.time.max(call.ended);
         self.calls += 1;
@@ -61,7 +79,7 @@ impl Report {
             return;
         }
         *self.failures.entry(name(&call.end)).or_default() += 1;
-        let Some(fault) = cause(ledger, call, process) else { return };
+        let Some(fault) = cause(ledger, &Failure::of_call(call, processes)) else { return };
         match fault.kind {
             FaultKind::Kill(_) => {
                 self.longest_failure = self.longest_failure.max(call.ended - fault.begin);
@@ -73,6 +91,19 @@ impl Report {
             }
             _ => {}
         }
+    }
+}
+
+/// How a task ended.
+fn task_end(end: &TaskEnd) -> &'static str {
+    match end {
+        TaskEnd::Completed(_) => "completed",
+        TaskEnd::Failed(_) => "failed",
+        TaskEnd::NotCreated(_) => "not created",
+        TaskEnd::Unknown => "unknown",
+        TaskEnd::SessionLost => "session lost (404)",
+        TaskEnd::Changed(_) => "changed after its end",
+        TaskEnd::Overdue => "no end in time",
     }
 }
 
@@ -98,6 +129,9 @@ impl fmt::Display for Report {
         row("questions answered", self.questions.to_string())?;
         row("events received", self.events.to_string())?;
         row("streams resumed", self.resumed.to_string())?;
+        for (name, count) in &self.tasks {
+            row(&format!("tasks: {name}"), count.to_string())?;
+        }
         for (name, count) in &self.faults {
             row(&format!("fault: {name}"), count.to_string())?;
         }
@@ -109,6 +143,7 @@ impl fmt::Display for Report {
         }
         let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
         row("longest failure after a kill", seconds(self.longest_failure))?;
+        row("longest failure of a task", seconds(self.longest_task_failure))?;
         row("recovery after a fault of the store", seconds(self.recovery))
     }
 }

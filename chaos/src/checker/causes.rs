@@ -20,6 +20,11 @@ impl Processes {
         processes
     }
 
+    /// The processes that ran a call, in order.
+    pub fn of_nonce(&self, nonce: u64) -> &[u32] {
+        self.0.get(&nonce).map_or(&[], Vec::as_slice)
+    }
+
     /// The process that got the last request of a call, if one did.
     pub fn of_call(&self, call: &Call) -> Option<u32> {
         let all = self.0.get(&call.nonce)?;
@@ -28,37 +33,65 @@ impl Processes {
 }
 
 /// How long after a pause another replica may still end its streams, until it has renewed its lease.
-const LEASE_RENEWED: Duration = Duration::from_secs(5);
+pub(super) const LEASE_RENEWED: Duration = Duration::from_secs(5);
 
 /// A lease lasts longer than this after its last renewal, so a shorter pause must not be noticed.
-const UNNOTICED: Duration = Duration::from_secs(6);
+pub(super) const UNNOTICED: Duration = Duration::from_secs(6);
 
-/// The fault that explains why a call failed. `process` is the one that ran it, if one did.
-pub fn cause<'a>(ledger: &'a Ledger, call: &Call, process: Option<u32>) -> Option<&'a Fault> {
-    let has_session = call.session.is_some();
+/// A call that failed.
+#[derive(Clone, Copy, Debug)]
+pub struct Failure<'a> {
+    /// When the client sent it.
+    pub began: Duration,
+    /// When it failed.
+    pub ended: Duration,
+    /// How.
+    pub end: &'a End,
+    /// Whether it needs the store: in a session, or to create a task.
+    pub needs_store: bool,
+    /// The process that ran it, if one did.
+    pub process: Option<u32>,
+}
+
+impl<'a> Failure<'a> {
+    /// The failure of a call.
+    pub fn of_call(call: &'a Call, processes: &Processes) -> Self {
+        Self {
+            began: call.began,
+            ended: call.ended,
+            end: &call.end,
+            needs_store: call.session.is_some(),
+            process: processes.of_call(call),
+        }
+    }
+}
+
+/// The fault that explains why a call failed.
+pub fn cause<'a>(ledger: &'a Ledger, call: &Failure<'_>) -> Option<&'a Fault> {
+    let Failure { end, process, needs_store, .. } = *call;
     ledger.faults.iter().find(|fault| {
         let is_during = |until| fault.begin <= call.ended && call.ended <= until;
         match fault.kind {
             FaultKind::Kill(killed) if process == Some(killed) => {
-                is_during(fails_until(ledger, fault)) && call.end != End::Gap && !is_lost(&call.end)
+                is_during(fails_until(ledger, fault)) && *end != End::Gap && !is_lost(end)
             }
             // A request that was on its way to the process.
             FaultKind::Kill(_) => {
                 process.is_none()
                     && is_during(fault.begin + RECOVERY)
-                    && matches!(call.end, End::Status(502) | End::Cut)
+                    && matches!(end, End::Status(502) | End::Cut)
             }
             // Another replica may have ended the stream.
             FaultKind::Pause(paused) => {
                 process == Some(paused)
                     && fault.end - fault.begin > UNNOTICED
-                    && matches!(call.end, End::Failed(..))
+                    && matches!(end, End::Failed(..))
                     && is_during(fault.end + LEASE_RENEWED)
             }
             FaultKind::Restart(_) => false,
-            FaultKind::Store(_) => has_session && !is_lost(&call.end) && is_explained(fault, call),
-            FaultKind::StoreLoss(_) if is_lost(&call.end) => fault.begin <= call.ended,
-            FaultKind::StoreLoss(_) => has_session && is_explained(fault, call),
+            FaultKind::Store(_) => needs_store && !is_lost(end) && is_explained(fault, call),
+            FaultKind::StoreLoss(_) if is_lost(end) => fault.begin <= call.ended,
+            FaultKind::StoreLoss(_) => needs_store && is_explained(fault, call),
         }
     })
 }
@@ -69,13 +102,13 @@ fn is_lost(end: &End) -> bool {
 
 /// Whether a failure of the store explains the end of a call that ran meanwhile. What the store
 /// refused stays missing, so a gap may show later.
-fn is_explained(fault: &Fault, call: &Call) -> bool {
+fn is_explained(fault: &Fault, call: &Failure<'_>) -> bool {
     let has_met = call.began <= fault.end + RECOVERY && fault.begin <= call.ended;
-    has_met && (call.end == End::Gap || call.ended <= fault.end + RECOVERY)
+    has_met && (*call.end == End::Gap || call.ended <= fault.end + RECOVERY)
 }
 
 /// By when the calls of a killed replica have failed: later if the store was away meanwhile.
-fn fails_until(ledger: &Ledger, kill: &Fault) -> Duration {
+pub(super) fn fails_until(ledger: &Ledger, kill: &Fault) -> Duration {
     let mut until = kill.begin + FAILS_WITHIN;
     for fault in &ledger.faults {
         let is_store = matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_));
@@ -96,7 +129,7 @@ pub fn refusal_cause<'a>(ledger: &'a Ledger, refusal: &Refusal) -> Option<&'a Fa
             FaultKind::StoreLoss(_) | FaultKind::Store(_) => {
                 // A stream that was written meanwhile has gaps later, too.
                 let is_gap = refusal.end == End::Gap && fault.begin <= refusal.at;
-                refusal.has_session && (is_gap || is_during(fault.end + RECOVERY))
+                refusal.needs_store && (is_gap || is_during(fault.end + RECOVERY))
             }
             FaultKind::Kill(_) => {
                 is_during(fault.begin + RECOVERY)

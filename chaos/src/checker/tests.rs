@@ -1,4 +1,5 @@
 mod questions;
+mod tasks;
 
 use super::*;
 use crate::ledger::{Fault, Level, ToolRun};
@@ -243,7 +244,7 @@ fn a_store_that_fails_excuses_calls_in_sessions_only_and_for_two_seconds() {
 #[test]
 fn a_refused_request_needs_a_cause_too() {
     let refused = |it: &mut Ledger, end, kind| {
-        it.refusals.push(Refusal { request: "resume", has_session: true, at: at(10), end });
+        it.refusals.push(Refusal { request: "resume", needs_store: true, at: at(10), end });
         it.faults.push(Fault { kind, begin: at(9), end: at(10) });
     };
     let restart = FaultKind::Restart(PROCESS);

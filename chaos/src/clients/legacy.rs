@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::{ClientBase, HEAD, Step, messages, read_body, read_rest, read_stream};
-use crate::ledger::{Call, End, Level};
+use super::{ClientBase, HEAD, Step, messages, read_body, read_rest, read_stream, tasks};
+use crate::ledger::{Call, End, Level, TaskEnd};
 use crate::wire::{HttpRequest, HttpResponse};
 
 /// After so long without an event the client takes the stream for dead and resumes it.
@@ -34,6 +34,14 @@ pub(super) async fn run(mut base: ClientBase) {
         if current.level.is_none() || base.random.is_once_in(10) {
             set_level(&mut base, current).await;
         }
+        if base.random.is_once_in(6) {
+            let task = tasks::run(&mut base, Some(&current.id)).await;
+            if matches!(task.end, TaskEnd::SessionLost | TaskEnd::NotCreated(End::SessionLost)) {
+                session = None;
+            }
+            base.setting.recorder.task(task);
+            continue;
+        }
         let call = make_call(&mut base, current).await;
         if call.end == End::SessionLost {
             session = None;
@@ -47,7 +55,7 @@ async fn ask(base: &ClientBase, name: &'static str, request: &HttpRequest) -> Op
     match base.send(request, HEAD).await {
         Ok(response) => Some(response),
         Err(end) => {
-            base.setting.recorder.refused(name, true, end);
+            base.setting.recorder.refused(name, end);
             None
         }
     }
@@ -137,7 +145,7 @@ async fn answer(base: &ClientBase, call: &Call, request: &HttpRequest) -> Result
         match base.send(request, SILENCE).await {
             Ok(_) => return Ok(()),
             Err(End::SessionLost) => return Err(End::SessionLost),
-            Err(end) => base.setting.recorder.refused("answer", true, end),
+            Err(end) => base.setting.recorder.refused("answer", end),
         }
         sleep(PAUSE).await;
     }
@@ -159,7 +167,7 @@ async fn resume(
             Ok(response) => return Ok(response),
             Err(End::Status(400)) => return Err(End::Gap),
             Err(End::SessionLost) => return Err(End::SessionLost),
-            Err(end) => base.setting.recorder.refused("resume", true, end),
+            Err(end) => base.setting.recorder.refused("resume", end),
         }
     }
     Err(End::Overdue)
@@ -178,7 +186,7 @@ async fn replay(base: &mut ClientBase, call: &mut Call, session: &str) {
             while let Some(Step::Asked(_)) = read_stream(read, call, &mut position, SILENCE).await {
             }
         }
-        Err(End::Status(400)) => base.setting.recorder.refused("replay", true, End::Gap),
-        Err(end) => base.setting.recorder.refused("replay", true, end),
+        Err(End::Status(400)) => base.setting.recorder.refused("replay", End::Gap),
+        Err(end) => base.setting.recorder.refused("replay", end),
     }
 }

@@ -58,7 +58,8 @@ fn question(id: &str, params: &Value, state: Option<String>) -> Option<Message> 
     Some(Message::Question(Question { id: id.to_owned(), nonce, number, state }))
 }
 
-fn request(id: u64, method: &str, params: &Value) -> String {
+/// A request.
+pub(super) fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
@@ -84,20 +85,30 @@ pub(super) fn modern_call(
     pause: u64,
     answer: Option<(&Question, u64)>,
 ) -> HttpRequest {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
-        "progressToken": call.nonce,
-    });
+    let mut meta = modern_meta();
+    meta["progressToken"] = json!(call.nonce);
     let mut params = call_params(call, pause, &meta);
     if let Some((question, value)) = answer {
         params["inputResponses"] = json!({ &question.id: accepted(value) });
         params["requestState"] = json!(question.state);
     }
-    HttpRequest::post(request(call.request, "tools/call", &params))
+    modern("tools/call", tool(call), &request(call.request, "tools/call", &params))
+}
+
+/// A request of 2026-07-28. `name` is the member of its params that the headers repeat.
+pub(super) fn modern(method: &'static str, name: &str, text: &str) -> HttpRequest {
+    HttpRequest::post(text.to_owned())
         .with("MCP-Protocol-Version", MODERN)
-        .with("Mcp-Method", "tools/call")
-        .with("Mcp-Name", tool(call))
+        .with("Mcp-Method", method)
+        .with("Mcp-Name", name)
+}
+
+/// What each request of 2026-07-28 says about its client.
+pub(super) fn modern_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+    })
 }
 
 /// The handshake of a session.
@@ -137,6 +148,7 @@ pub(super) fn resume(session: &str, after: &str) -> HttpRequest {
     named(HttpRequest::get(), session).with("Last-Event-ID", after)
 }
 
-fn named(request: HttpRequest, session: &str) -> HttpRequest {
+/// A request in a session.
+pub(super) fn named(request: HttpRequest, session: &str) -> HttpRequest {
     request.with("Mcp-Session-Id", session).with("MCP-Protocol-Version", LEGACY)
 }

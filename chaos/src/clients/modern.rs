@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{ClientBase, HEAD, Step, messages, read_body, read_rest, read_stream};
+use super::{ClientBase, HEAD, Step, messages, read_body, read_rest, read_stream, tasks};
 use crate::ledger::{Call, End};
 use crate::wire::HttpRequest;
 
@@ -11,6 +11,11 @@ use crate::wire::HttpRequest;
 pub(super) async fn run(mut base: ClientBase) {
     while !base.is_over() {
         base.think().await;
+        if base.random.is_once_in(6) {
+            let task = tasks::run(&mut base, None).await;
+            base.setting.recorder.task(task);
+            continue;
+        }
         let mut call = base.new_call(None);
         call.end = follow(&mut base, &mut call).await;
         if call.ended.is_zero() {

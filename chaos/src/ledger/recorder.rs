@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::{Call, Effect, End, Fault, FaultKind, Ledger, Refusal, ToolRun};
+use super::{Call, Effect, End, Fault, FaultKind, Ledger, Refusal, Task, ToolRun};
 
 /// Where clients and faults write.
 #[derive(Debug)]
@@ -30,9 +30,14 @@ impl Recorder {
         self.edit(|ledger| ledger.calls.push(call));
     }
 
-    /// Notes a request other than a call that has failed just now.
-    pub fn refused(&self, request: &'static str, has_session: bool, end: End) {
-        let refusal = Refusal { request, has_session, at: self.now(), end };
+    /// Notes a task that has ended, or was not created.
+    pub fn task(&self, task: Task) {
+        self.edit(|ledger| ledger.tasks.push(task));
+    }
+
+    /// Notes a request other than a call that has failed just now. It needs the store.
+    pub fn refused(&self, request: &'static str, end: End) {
+        let refusal = Refusal { request, needs_store: true, at: self.now(), end };
         self.edit(|ledger| ledger.refusals.push(refusal));
     }
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use bowline::http::HttpLimits;
 use bowline::store::Redis;
-use bowline::{Limits, Server, tools};
+use bowline::{Limits, Server, TaskLimits, tools};
 
-use self::tools::{Notes, ask, count};
+use self::tools::{Notes, ask, count, work, work_again};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -22,13 +22,17 @@ async fn main() -> anyhow::Result<()> {
     let notes = OpenOptions::new().create(true).append(true).open(notes)?;
     let mut limits = Limits::default();
     limits.logs_per_minute = 1_000_000;
+    // All clients are one owner.
+    let mut task_limits = TaskLimits::default();
+    (task_limits.per_owner, task_limits.running) = (1_000_000, 10_000);
     let mut http_limits = HttpLimits::default();
     http_limits.lame_duck = Duration::from_millis(lame_duck.parse()?);
     let server = Server::new("chaos", "1.0.0")
         .limits(limits)
+        .task_limits(task_limits)
         .state_keys([[7; 32]])
         .state(Notes(Arc::new(notes)))
-        .tools(tools![count, ask]);
+        .tools(tools![count, ask, work, work_again]);
     let store = Redis::connect(store).await?;
     Ok(server.http().limits(http_limits).store(store).bind(address.as_str()).await?)
 }

@@ -79,6 +79,30 @@ pub(crate) async fn ask(
     Ok(format!("{answers} {:016x}", digest(nonce, session(&context))))
 }
 
+/// Work for a time as a task, and return a digest of the nonce
+#[tool(task)]
+pub(crate) async fn work(
+    State(notes): State<Notes>,
+    nonce: u64,
+    time: u64,
+) -> bowline::Result<String> {
+    notes.add(nonce, "run")?;
+    tokio::time::sleep(Duration::from_millis(time)).await;
+    Ok(format!("{:016x}", digest(nonce, "")))
+}
+
+/// Work in the same way; may run again
+#[tool(task, idempotent)]
+pub(crate) async fn work_again(
+    State(notes): State<Notes>,
+    nonce: u64,
+    time: u64,
+) -> bowline::Result<String> {
+    notes.add(nonce, "run")?;
+    tokio::time::sleep(Duration::from_millis(time)).await;
+    Ok(format!("{:016x}", digest(nonce, "")))
+}
+
 fn session(context: &Context) -> &str {
     context.header("mcp-session-id").unwrap_or_default()
 }

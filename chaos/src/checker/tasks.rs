@@ -1,0 +1,126 @@
+//! What becomes of tasks.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::causes::{LEASE_RENEWED, UNNOTICED, fails_until};
+use super::{Checker, Failure, RECOVERY, Rule, cause};
+use crate::ledger::{End, Fault, FaultKind, Ledger, Task, TaskEnd, digest};
+
+/// How often a task runs at most, if its tool is idempotent.
+const MOST_RUNS: usize = 3;
+
+/// How long the lease of a replica lasts.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// If the store is away for so long within a lease, renewals may have failed.
+const LEASE_IN_DANGER: Duration = Duration::from_secs(3);
+
+/// The nonces of tasks that may run again.
+pub(super) fn repeatable(ledger: &Ledger) -> HashSet<u64> {
+    ledger.tasks.iter().filter(|task| task.is_idempotent).map(|task| task.nonce).collect()
+}
+
+impl Checker<'_> {
+    /// A task ends with the result for its nonce, or for a reason.
+    pub(super) fn task(&mut self, task: &Task) {
+        self.task_runs(task);
+        let rule = match &task.end {
+            TaskEnd::Completed(text) => {
+                let has_run = !self.processes.of_nonce(task.nonce).is_empty();
+                let is_right = *text == format!("{:016x}", digest(task.nonce, ""));
+                (!has_run || !is_right).then_some(Rule::RightAnswer)
+            }
+            TaskEnd::Failed(_) => self.task_failure(task).is_none().then_some(Rule::TaskEnds),
+            TaskEnd::NotCreated(end) => self.is_unexplained(task, end),
+            TaskEnd::Unknown | TaskEnd::Changed(_) => {
+                (!self.was_lost(task)).then_some(Rule::TaskKept)
+            }
+            TaskEnd::SessionLost => (!self.was_lost(task)).then_some(Rule::SessionKept),
+            TaskEnd::Overdue => Some(Rule::TaskEnds),
+        };
+        if let Some(rule) = rule {
+            let processes = self.processes.of_nonce(task.nonce);
+            self.report(rule, format!("{task:?} in {processes:?}"));
+        }
+    }
+
+    /// A task runs again only if its process stopped, or seemed to.
+    fn task_runs(&mut self, task: &Task) {
+        let runs = self.processes.of_nonce(task.nonce);
+        let Some((_, before)) = runs.split_last() else { return };
+        let is_left = |process: &u32| {
+            let is_cause = |fault: &Fault| has_left(self.ledger, fault, Some(*process), task.ended);
+            self.ledger.faults.iter().any(is_cause)
+        };
+        let is_right = task.is_idempotent && runs.len() <= MOST_RUNS && before.iter().all(is_left);
+        if !before.is_empty() && !is_right && task.is_idempotent {
+            self.report(Rule::RunsOnce, format!("{task:?} in {runs:?}"));
+        }
+    }
+
+    /// The fault that explains why a task failed.
+    fn task_failure(&self, task: &Task) -> Option<&Fault> {
+        let runs = self.processes.of_nonce(task.nonce);
+        // A task that may run again fails only after its last attempt, or if the call was lost.
+        if task.is_idempotent && runs.len() < MOST_RUNS && !self.was_lost(task) {
+            return None;
+        }
+        let is_cause =
+            |fault: &&Fault| has_left(self.ledger, fault, runs.last().copied(), task.ended);
+        self.ledger.faults.iter().find(is_cause)
+    }
+
+    fn is_unexplained(&self, task: &Task, end: &End) -> Option<Rule> {
+        let rule = match end {
+            End::SessionLost => Rule::SessionKept,
+            _ => Rule::FailureExplained,
+        };
+        let process = self.processes.of_nonce(task.nonce).last().copied();
+        let (began, ended) = (task.began, task.ended);
+        let failure = Failure { began, ended, end, needs_store: true, process };
+        cause(self.ledger, &failure).is_none().then_some(rule)
+    }
+
+    /// Whether the store lost data that it had acknowledged a moment before the task was created, or
+    /// later.
+    fn was_lost(&self, task: &Task) -> bool {
+        self.ledger.faults.iter().any(|fault| {
+            matches!(fault.kind, FaultKind::StoreLoss(_))
+                && fault.end + RECOVERY > task.began
+                && fault.begin <= task.ended
+        })
+    }
+}
+
+/// Whether a fault explains that a replica was taken for dead, by a client at `seen`. A task that no
+/// process has noted may have been in any.
+fn has_left(ledger: &Ledger, fault: &Fault, process: Option<u32>, seen: Duration) -> bool {
+    let is_of = |other| process.is_none_or(|process| process == other);
+    let is_during = |until| fault.begin <= seen && seen <= until;
+    match fault.kind {
+        FaultKind::Kill(killed) => is_of(killed) && is_during(fails_until(ledger, fault)),
+        FaultKind::Pause(paused) => {
+            is_of(paused)
+                && fault.end - fault.begin > UNNOTICED
+                && is_during(fault.end + LEASE_RENEWED)
+        }
+        FaultKind::Restart(_) => false,
+        FaultKind::StoreLoss(_) => is_during(fault.end + LEASE),
+        FaultKind::Store(_) => {
+            is_during(fault.end + LEASE) && store_was_away(ledger, seen) > LEASE_IN_DANGER
+        }
+    }
+}
+
+/// For how long the store was away within a lease before this time.
+fn store_was_away(ledger: &Ledger, until: Duration) -> Duration {
+    let from = until.saturating_sub(LEASE + RECOVERY);
+    let overlap = |fault: &Fault| match fault.kind {
+        FaultKind::Store(_) | FaultKind::StoreLoss(_) => {
+            fault.end.min(until).saturating_sub(fault.begin.max(from))
+        }
+        _ => Duration::ZERO,
+    };
+    ledger.faults.iter().map(overlap).sum()
+}

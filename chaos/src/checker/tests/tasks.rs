@@ -1,0 +1,118 @@
+//! Histories of tasks.
+
+use super::*;
+use crate::ledger::{Task, TaskEnd};
+
+const NONCE: u64 = 9;
+
+/// A task that ran from second 10 to second 12 in a process, beside the good call.
+fn with_task(change: impl FnOnce(&mut Ledger)) -> Vec<Rule> {
+    broken(|ledger| {
+        ledger.tasks.push(Task {
+            nonce: NONCE,
+            has_session: true,
+            is_idempotent: false,
+            began: at(10),
+            created: Some(at(10)),
+            ended: at(12),
+            polls: 3,
+            end: TaskEnd::Completed(format!("{:016x}", digest(NONCE, ""))),
+        });
+        ledger.runs.push(run_in(PROCESS));
+        change(ledger);
+    })
+}
+
+fn run_in(process: u32) -> ToolRun {
+    ToolRun { nonce: NONCE, process, is_again: false }
+}
+
+/// The rules that a task breaks if it ends otherwise, with one fault.
+fn task_ends(end: TaskEnd, kind: FaultKind, (begin, over): (u64, u64)) -> Vec<Rule> {
+    with_task(|ledger| {
+        ledger.tasks[0].end = end;
+        ledger.faults.push(Fault { kind, begin: at(begin), end: at(over) });
+    })
+}
+
+fn stopped() -> TaskEnd {
+    TaskEnd::Failed("the process stopped".to_owned())
+}
+
+#[test]
+fn a_task_that_completes_has_no_violation() {
+    assert_eq!(with_task(|_| {}), []);
+}
+
+#[test]
+fn a_task_that_completes_with_another_result_or_without_a_run_is_found() {
+    let wrong = |it: &mut Ledger| it.tasks[0].end = TaskEnd::Completed("other".to_owned());
+    assert_eq!(with_task(wrong), [Rule::RightAnswer]);
+    assert_eq!(with_task(|it| it.runs.truncate(1)), [Rule::RightAnswer]);
+}
+
+#[test]
+fn a_task_that_fails_or_is_lost_in_a_restart_is_found() {
+    let restart = FaultKind::Restart(PROCESS);
+    assert_eq!(task_ends(stopped(), restart, (11, 12)), [Rule::TaskEnds]);
+    assert_eq!(task_ends(TaskEnd::Unknown, restart, (11, 12)), [Rule::TaskKept]);
+    assert_eq!(task_ends(TaskEnd::Overdue, restart, (11, 12)), [Rule::TaskEnds]);
+    let refused = TaskEnd::NotCreated(End::Status(502));
+    assert_eq!(task_ends(refused, restart, (11, 12)), [Rule::FailureExplained]);
+}
+
+#[test]
+fn a_task_of_a_killed_replica_may_fail_within_fifteen_seconds() {
+    assert_eq!(task_ends(stopped(), FaultKind::Kill(PROCESS), (11, 12)), []);
+    assert_eq!(task_ends(stopped(), FaultKind::Kill(200), (11, 12)), [Rule::TaskEnds]);
+    let late = |it: &mut Ledger| {
+        (it.tasks[0].end, it.tasks[0].ended) = (stopped(), at(27));
+        let kind = FaultKind::Kill(PROCESS);
+        it.faults.push(Fault { kind, begin: at(11), end: at(12) });
+    };
+    assert_eq!(with_task(late), [Rule::TaskEnds]);
+}
+
+#[test]
+fn a_task_that_may_run_again_must_not_fail_after_one_kill() {
+    let killed = |it: &mut Ledger| {
+        it.tasks[0].is_idempotent = true;
+        let kind = FaultKind::Kill(PROCESS);
+        it.faults.push(Fault { kind, begin: at(11), end: at(12) });
+    };
+    let again = |it: &mut Ledger| {
+        killed(it);
+        it.runs.push(run_in(200));
+    };
+    assert_eq!(with_task(again), []);
+    let fails = |it: &mut Ledger| {
+        killed(it);
+        it.tasks[0].end = stopped();
+    };
+    assert_eq!(with_task(fails), [Rule::TaskEnds]);
+}
+
+#[test]
+fn a_task_that_runs_twice_without_a_cause_is_found() {
+    assert_eq!(with_task(|it| it.runs.push(run_in(200))), [Rule::RunsOnce]);
+    let again = |it: &mut Ledger| {
+        it.tasks[0].is_idempotent = true;
+        it.runs.push(run_in(200));
+    };
+    assert_eq!(with_task(again), [Rule::RunsOnce]);
+}
+
+#[test]
+fn a_task_may_be_forgotten_only_if_the_store_lost_data() {
+    assert_eq!(task_ends(TaskEnd::Unknown, FaultKind::StoreLoss("emptied"), (11, 12)), []);
+    let before = task_ends(TaskEnd::Unknown, FaultKind::StoreLoss("emptied"), (2, 3));
+    assert_eq!(before, [Rule::TaskKept]);
+    let changed = TaskEnd::Changed("working".to_owned());
+    assert_eq!(task_ends(changed, FaultKind::Store("killed"), (11, 12)), [Rule::TaskKept]);
+}
+
+#[test]
+fn a_store_that_is_away_for_a_moment_does_not_fail_a_task() {
+    assert_eq!(task_ends(stopped(), FaultKind::Store("hangs"), (10, 11)), [Rule::TaskEnds]);
+    assert_eq!(task_ends(stopped(), FaultKind::Store("hangs"), (1, 11)), []);
+}
