@@ -34,7 +34,7 @@ async fn follow(base: &mut ClientBase, call: &mut Call) -> End {
             Step::Asked(question) => question,
         };
         let value = base.choose(call, &question);
-        // The same key twice: the server asks what it was told already.
+        // The same key twice: the server asks what this client has answered.
         let Some(value) = value else { return End::Cut };
         call.request = base.new_id();
         call.rounds += 1;
