@@ -201,7 +201,8 @@ impl Redis {
         if let Some(mark) = &item.mark {
             arguments.arg(self.name(Kind::Value, &mark.key));
         }
-        arguments.arg(&heads[0]).arg(&*item.value).arg(milliseconds(item.expiry));
+        arguments.arg(&heads[0]).arg(item.value.as_deref().unwrap_or_default());
+        arguments.arg(milliseconds(item.expiry));
         arguments.arg(item.above.0).arg(limits.log_bytes).arg(limits.log_items);
         match &item.tell {
             Some((topic, value)) => arguments.arg(self.name(Kind::Topic, topic)).arg(&**value),
@@ -213,8 +214,23 @@ impl Redis {
             Some(Mark { step: MarkStep::End, owner, .. }) => ("end", &**owner),
             None => ("", &[][..]),
         };
-        arguments.arg(step).arg(owner).arg(&heads[1]);
+        arguments.arg(step).arg(owner).arg(&heads[1]).arg(u8::from(item.value.is_some()));
         Request::Script(&APPEND, arguments)
+    }
+
+    /// What to do when the reply of an append is lost. Its token shows whether the item is there. To
+    /// keep a log twice is harmless, but not to set a mark, or to look for one that is gone.
+    fn after_lost_append(&self, log: &Key, item: &NewItem, token: &[u8]) -> AfterLoss {
+        let step = item.mark.as_ref().map(|mark| mark.step);
+        match (&item.value, step) {
+            (None, None | Some(MarkStep::Continue)) => AfterLoss::Repeat,
+            (None, Some(MarkStep::Begin | MarkStep::End)) => AfterLoss::Fail,
+            (Some(_), _) => {
+                let mut arguments = Cmd::new();
+                arguments.arg(1).arg(self.name(Kind::Log, log)).arg(token);
+                AfterLoss::Send(Request::Script(&FIND, arguments))
+            }
+        }
     }
 
     async fn append_item(&self, log: &Key, item: &NewItem) -> Result<Appended> {
@@ -230,11 +246,9 @@ impl Redis {
             return Err(Error::new("cannot append in Redis: the position is too large"));
         }
         let heads = [random()?, random()?];
-        let mut arguments = Cmd::new();
-        arguments.arg(1).arg(self.name(Kind::Log, log)).arg(&heads[0]);
-        let look = AfterLoss::Send(Request::Script(&FIND, arguments));
+        let after_loss = self.after_lost_append(log, item, &heads[0]);
         let request = self.append_request(log, item, &heads);
-        match self.write_request("append", request, look).await?.value {
+        match self.write_request("append", request, after_loss).await?.value {
             Value::Int(FENCED) => Ok(Appended::Fenced),
             Value::Int(NOT_FOUND) => Err(self.lost("append")),
             Value::Int(position) => Ok(Appended::At(Position(position.unsigned_abs()))),

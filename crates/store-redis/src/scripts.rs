@@ -82,7 +82,7 @@ pub(crate) const NOT_FOUND: i64 = -2;
 
 /// `KEYS`: the log, and the mark if there is one. `ARGV`: token, content, expiry, the position to exceed,
 /// the most bytes and items of a log, topic (empty for none), message, the step of the mark, its owner,
-/// its version. Returns the position.
+/// its version, and 1 if there is an item or 0 if the log is only kept. Returns the newest position.
 pub(crate) static APPEND: StoredScript = script!(
     "#!lua
 local log, expiry = KEYS[1], tonumber(ARGV[3])
@@ -99,23 +99,30 @@ if step == 'continue' or step == 'end' then
         return -1
     end
 end
-local above = tonumber(ARGV[4])
-if next <= above then
+local above, is_item = tonumber(ARGV[4]), ARGV[12] == '1'
+local is_behind = next <= above
+if is_behind then
     redis.call('DEL', log)
     next = above + 1
     oldest, bytes = next, 0
 end
-local position = next
-next = next + 1
-bytes = bytes + #ARGV[2] + 64
-if expiry > 0 then
+if is_item then
+    next = next + 1
+    bytes = bytes + #ARGV[2] + 64
+end
+local position = next - 1
+if expiry > 0 and is_item then
     redis.call('HSET', log, position, ARGV[1] .. ARGV[2])
     while (bytes > tonumber(ARGV[5]) or next - oldest > tonumber(ARGV[6])) and oldest < position do
         bytes = bytes - redis.call('HSTRLEN', log, oldest) + 8 - 64
         redis.call('HDEL', log, oldest)
         oldest = oldest + 1
     end
-    redis.call('HSET', log, 'h', string.format('%.0f %.0f %.0f', oldest, next, bytes))
+end
+if expiry > 0 then
+    if is_item or is_behind then
+        redis.call('HSET', log, 'h', string.format('%.0f %.0f %.0f', oldest, next, bytes))
+    end
     redis.call('PEXPIRE', log, expiry)
 else
     redis.call('DEL', log)

@@ -44,13 +44,32 @@ pub(crate) fn append(
             if let Some(expired) = expired {
                 remove(connection, expired.id)?;
             }
+            if new.item.value.is_none() && new.item.above == Position(0) {
+                return Ok(Appended::At(Position(0)));
+            }
             create(connection, &new.log)?
         }
     };
     if log.next <= new.item.above.0 {
         forget_all(connection, &mut log, new.item.above)?;
     }
-    let (position, value) = (log.next, &*new.item.value);
+    if let Some(value) = &new.item.value {
+        push(connection, &mut log, value, limits)?;
+    }
+    let sql = "UPDATE log SET oldest = ?2, next = ?3, bytes = ?4, expires = ?5 WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    statement.execute(params![log.id, log.oldest, log.next, log.bytes as i64, new.expires])?;
+    Ok(Appended::At(Position(log.next - 1)))
+}
+
+/// Adds an item, and drops the oldest ones beyond the limits.
+fn push(
+    connection: &Connection,
+    log: &mut StoredLog,
+    value: &[u8],
+    limits: &SqliteLimits,
+) -> rusqlite::Result<()> {
+    let position = log.next;
     let sql = "INSERT INTO item (log, position, value) VALUES (?1, ?2, ?3)";
     connection.prepare_cached(sql)?.execute(params![log.id, position, value])?;
     log.next += 1;
@@ -59,12 +78,9 @@ pub(crate) fn append(
     while (log.bytes > limits.log_bytes || log.next - log.oldest > limits.log_items as u64)
         && log.oldest < position
     {
-        forget_oldest(connection, &mut log)?;
+        forget_oldest(connection, log)?;
     }
-    let sql = "UPDATE log SET oldest = ?2, next = ?3, bytes = ?4, expires = ?5 WHERE id = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    statement.execute(params![log.id, log.oldest, log.next, log.bytes as i64, new.expires])?;
-    Ok(Appended::At(Position(position)))
+    Ok(())
 }
 
 /// The items of a log after a position. The caller's transaction makes both statements see the same.

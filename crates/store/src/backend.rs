@@ -65,6 +65,9 @@ pub trait Backend: Send + Sync + 'static {
     /// The first position is 1, and positions have no gaps, except where [`NewItem::above`] demands
     /// one. A backend may drop the oldest items of a log that exceeds its limits;
     /// [`LogSlice::oldest`] then shows it. All that the item asks for is one step.
+    ///
+    /// Without a [value](NewItem::value) the log gets no item, only its new expiry. If there is no
+    /// log, none begins, unless [`NewItem::above`] demands it.
     fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>>;
 
     /// The items of a log after a position, in order, at most `limit`.
@@ -233,8 +236,8 @@ pub struct Position(pub u64);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewItem {
-    /// The bytes to store.
-    pub value: Bytes,
+    /// The bytes to store. `None` only [keeps](Self::keeping) what is there.
+    pub value: Option<Bytes>,
     /// How long the log is kept from now on.
     pub expiry: Duration,
     /// The highest position that the writer knows. The item's position exceeds it. A log that is
@@ -249,7 +252,12 @@ pub struct NewItem {
 impl NewItem {
     /// An item without demands.
     pub fn new(value: impl Into<Bytes>, expiry: Duration) -> Self {
-        Self { value: value.into(), expiry, above: Position(0), tell: None, mark: None }
+        Self { value: Some(value.into()), ..Self::keeping(expiry) }
+    }
+
+    /// No item: the log and the mark are only kept, for this time from now on.
+    pub fn keeping(expiry: Duration) -> Self {
+        Self { value: None, expiry, above: Position(0), tell: None, mark: None }
     }
 
     /// Sets the highest position that the writer knows.
@@ -302,7 +310,8 @@ pub enum MarkStep {
 /// What [`Backend::append`] has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// The item is in the log, at this position.
+    /// The item is in the log, at this position. Without an item: the position of the newest one, or 0
+    /// if the log never had one.
     At(Position),
     /// The mark is gone, or names another owner: nothing was appended, and nothing published.
     Fenced,

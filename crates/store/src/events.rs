@@ -68,10 +68,9 @@ struct Writer {
     has_begun: AtomicBool,
 }
 
-/// The first byte of an item: an event, the last event, or an item that only keeps the log.
+/// The first byte of an item: an event, or the last event.
 const EVENT: u8 = 0;
 const LAST: u8 = 1;
-const KEEPS: u8 = 2;
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,14 +159,13 @@ impl EventLog {
     }
 
     /// Keeps the log of a silent stream, and the mark of its writer, for as long as after an event.
-    /// Replays skip what this appends.
+    /// Appends nothing.
     ///
     /// # Errors
     ///
     /// If the backend fails.
     pub async fn keep(&self) -> Result<Appended, Error> {
-        let item = NewItem::new(Bytes::from_static(&[KEEPS]), self.kept_while_open);
-        self.append_item(item, false).await
+        self.append_item(NewItem::keeping(self.kept_while_open), false).await
     }
 
     /// Notes that an event was sent without being stored. It takes a position, so that a client that
@@ -351,7 +349,7 @@ impl Replay {
     /// Whether events were read from the backend and not returned yet. Right after
     /// [`EventLog::replay`]: whether any event follows.
     pub fn has_buffered(&self) -> bool {
-        self.ready.as_slice().iter().any(is_event)
+        !self.ready.as_slice().is_empty()
     }
 
     /// The next event if it is stored already. Does not wait for new ones.
@@ -360,22 +358,18 @@ impl Replay {
     ///
     /// As [`next`](Self::next).
     pub async fn next_stored(&mut self) -> Result<Option<StoredEvent>, ReplayError> {
-        loop {
-            if self.ready.as_slice().is_empty() {
-                self.take_news();
-                if self.is_current {
-                    return Ok(None);
-                }
-                self.read().await?;
+        if self.ready.as_slice().is_empty() {
+            self.take_news();
+            if self.is_current {
+                return Ok(None);
             }
-            let Some(item) = self.ready.next() else { return Ok(None) };
-            // Where the next read begins.
-            self.after = item.position;
-            self.log.note_known(item.position);
-            if is_event(&item) {
-                return Ok(Some(stored_event(&item)));
-            }
+            self.read().await?;
         }
+        let Some(item) = self.ready.next() else { return Ok(None) };
+        // Where the next read begins.
+        self.after = item.position;
+        self.log.note_known(item.position);
+        Ok(Some(stored_event(&item)))
     }
 
     /// The next event; waits until there is one. Do not call it after the last event.
@@ -449,11 +443,6 @@ impl Replay {
 fn stored_event(item: &LogItem) -> StoredEvent {
     let message = item.value.slice(item.value.len().min(1)..);
     StoredEvent { position: item.position, message, is_last: is_last(&item.value) }
-}
-
-/// Whether an item is an event, and does not only keep the log.
-fn is_event(item: &LogItem) -> bool {
-    item.value.first() != Some(&KEEPS)
 }
 
 /// Whether an item is the last event of its stream. Its first byte says so.

@@ -138,24 +138,26 @@ impl MemoryBackend {
         if item.mark.as_ref().is_some_and(|mark| state.is_fenced(mark)) {
             return Ok(Appended::Fenced);
         }
-        let expired = state.logs.get(key).map(|log| log.expires);
-        let empty = if expired.is_none() { size_of_log(key) } else { 0 };
+        let is_wanted = item.value.is_some() || item.above > Position(0);
+        let begins = is_wanted && !state.logs.contains_key(key);
+        let empty = if begins { size_of_log(key) } else { 0 };
         let mark = item.mark.as_ref().map_or(0, |mark| state.growth_of(mark));
-        state.make_room(item.value.len() + OVERHEAD + empty + mark, self.limits.bytes, key)?;
-        if let Some(expires) = expired {
-            state.expiries.remove(&(expires, key.clone()));
-        }
+        let growth = item.value.as_ref().map_or(0, |value| value.len() + OVERHEAD);
+        state.make_room(growth + empty + mark, self.limits.bytes, key)?;
         if let Some(mark) = item.mark {
             state.step_mark(mark, item.expiry, now);
         }
-        let expires = state.remember(key, item.expiry, now);
-        let new = || StoredLog::new(expires);
-        let log = state.logs.entry(key.clone()).or_insert_with(new);
-        log.expires = expires;
-        let before = log.bytes;
-        let position = log.push(item.value, item.above, &self.limits);
-        let after = log.bytes;
-        state.bytes = state.bytes + empty + after - before;
+        if begins {
+            state.logs.insert(key.clone(), StoredLog::new(now));
+            state.bytes += empty;
+        }
+        state.prolong_log(key, item.expiry, now);
+        let position = state.change_log(key, |log| {
+            log.go_above(item.above);
+            let newest = Position(log.next().0 - 1);
+            item.value.map_or(newest, |value| log.push(value, &self.limits))
+        });
+        let position = position.unwrap_or_default();
         let Some((topic, news)) = item.tell else { return Ok(Appended::At(position)) };
         let listeners = state.listeners(&topic);
         // Listeners are woken without the lock.
@@ -221,6 +223,25 @@ impl MemoryState {
                 self.expiries.remove(&(before, key.clone()));
             }
         }
+    }
+
+    /// Sets when a log expires, if there is one.
+    fn prolong_log(&mut self, key: &Key, expiry: Duration, now: Instant) {
+        let Some(before) = self.logs.get(key).map(|log| log.expires) else { return };
+        self.expiries.remove(&(before, key.clone()));
+        let expires = self.remember(key, expiry, now);
+        if let Some(log) = self.logs.get_mut(key) {
+            log.expires = expires;
+        }
+    }
+
+    /// Changes a log, if there is one, and counts its bytes.
+    fn change_log<T>(&mut self, key: &Key, change: impl FnOnce(&mut StoredLog) -> T) -> Option<T> {
+        let log = self.logs.get_mut(key)?;
+        let before = log.bytes;
+        let changed = change(log);
+        self.bytes = self.bytes + log.bytes - before;
+        Some(changed)
     }
 
     /// Records when a key expires.

@@ -51,6 +51,7 @@ where
     logs_are_read_from_anywhere(&*make().await).await;
     logs_expire_and_are_deleted(&*make().await).await;
     positions_exceed_what_the_writer_knows(&*make().await).await;
+    keeping_a_log_adds_no_item(&*make().await).await;
     marks_fence_writers(&*make().await).await;
     marks_are_values(&*make().await).await;
     topics_reach_all_listeners(&*make().await).await;
@@ -198,6 +199,31 @@ async fn positions_exceed_what_the_writer_knows(store: &impl Backend) {
     let new = Key::new(["log", "lost"]);
     assert_eq!(append(store, &new, above(9)).await, at(10), "a log that is lost begins there too");
     assert_eq!(read(store, &new, 0).await.oldest, Position(10));
+}
+
+async fn keeping_a_log_adds_no_item(store: &impl Backend) {
+    let (log, topic) = (Key::new(["log", "marked"]), Key::new(["topic", "marked"]));
+    let mut listener = store.listen(&topic).await.unwrap();
+    let keeps = || NewItem::keeping(LONG);
+    assert_eq!(append(store, &log, keeps()).await, at(0), "there is no item yet");
+    assert!(!store.delete(&log).await.unwrap(), "keeping a log that does not exist begins none");
+    let fenced = append(store, &log, keeps().mark(mark("me", MarkStep::Continue))).await;
+    assert_eq!(fenced, Appended::Fenced, "a writer without its mark keeps nothing");
+    let begins = keeps().mark(mark("me", MarkStep::Begin)).tell(topic.clone(), "news");
+    assert_eq!(append(store, &log, begins).await, at(0), "the mark is set without an item");
+    assert_eq!(received(&mut listener).await, "news", "listeners hear of it");
+    let first = NewItem::new("1", LONG).mark(mark("me", MarkStep::Continue));
+    assert_eq!(append(store, &log, first).await, at(1), "keeping took no position");
+    assert_eq!(append(store, &log, keeps()).await, at(1), "the newest item is at 1");
+    let found = read(store, &log, 0).await;
+    assert_eq!((found.next, found.items.len()), (Position(2), 1), "keeping adds no item");
+    assert_eq!(append(store, &log, keeps().above(Position(4))).await, at(4), "the log is behind");
+    let found = read(store, &log, 0).await;
+    assert_eq!((found.oldest, found.next), (Position(5), Position(5)), "its items are gone");
+    let ends = keeps().mark(mark("me", MarkStep::End));
+    assert_eq!(append(store, &log, ends).await, at(4), "the mark is removed without an item");
+    append(store, &log, NewItem::keeping(Duration::ZERO)).await;
+    assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "it was kept for no time");
 }
 
 async fn marks_fence_writers(store: &impl Backend) {

@@ -26,7 +26,7 @@ pub(crate) const APPEND_MICROSECONDS: f64 = 20.3;
 pub(crate) const RECORD_BYTES: f64 = 770.0;
 pub(crate) const LOG_BYTES: f64 = 2128.0;
 pub(crate) const LOG_EVENTS: f64 = 5.0;
-pub(crate) const GET_LOG_BYTES: f64 = 6945.0;
+pub(crate) const GET_LOG_BYTES: f64 = 3202.0;
 
 /// Seconds for which the log of a stream that has ended is kept: `HttpLimits::resumption`.
 pub(crate) const LOG_SECONDS: f64 = 60.0;

@@ -1,8 +1,10 @@
 //! What sessions cost in the memory of the database. The design counts with these figures.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_store::backend::{Backend as _, Expect, Key, NewItem};
+use bowline_store::events::EventLog;
 use bowline_store_redis::Redis;
 
 use crate::redis_server::RedisServer;
@@ -38,4 +40,19 @@ async fn sessions_and_logs_take_as_much_memory_as_planned() {
         }
         is_about(usage(&server, &format!("bowline:l:events/{{{SESSION}}}/{stream}")), planned);
     }
+}
+
+/// Two hours of a GET stream: twelve notifications, and upkeep every 150 seconds.
+#[tokio::test]
+async fn the_upkeep_of_a_silent_stream_takes_no_memory() {
+    let server = RedisServer::start();
+    let store = Redis::connect(&server.url()).await.unwrap();
+    let log = EventLog::new(Arc::new(store), SESSION, 0, LONG).kept_while_open(LONG);
+    for number in 0..48 {
+        if number % 4 == 0 {
+            log.append(&[b'x'; 150], false).await.unwrap();
+        }
+        log.keep().await.unwrap();
+    }
+    is_about(usage(&server, &format!("bowline:l:events/{{{SESSION}}}/0")), 2736.0);
 }

@@ -27,18 +27,17 @@ impl StoredLog {
         Position(self.oldest + self.items.len() as u64)
     }
 
-    /// Appends an item above a position, and drops the oldest beyond the limits.
-    pub(super) fn push(
-        &mut self,
-        value: Bytes,
-        above: Position,
-        limits: &MemoryLimits,
-    ) -> Position {
+    /// Drops all items if the position of the next one would not exceed this.
+    pub(super) fn go_above(&mut self, above: Position) {
         if self.next() <= above {
             self.items.clear();
             self.bytes = 0;
             self.oldest = above.0.saturating_add(1);
         }
+    }
+
+    /// Appends an item, and drops the oldest beyond the limits.
+    pub(super) fn push(&mut self, value: Bytes, limits: &MemoryLimits) -> Position {
         let position = self.next();
         self.bytes += value.len() + OVERHEAD;
         self.items.push_back(value);

@@ -247,7 +247,9 @@ impl Wrapper for WrongBackend {
 
     fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
         Box::pin(async move {
-            self.journal.iter().for_each(|journal| journal.note(b'l', log, &item.value));
+            for (journal, value) in self.journal.iter().zip(&item.value) {
+                journal.note(b'l', log, value);
+            }
             let guess = self.memory.read(log, Position(0), 0).await?.next;
             std::thread::yield_now();
             let item = NewItem { expiry: self.expiry(item.expiry), ..item };
