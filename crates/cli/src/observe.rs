@@ -12,6 +12,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bowline::client::ClientLayer;
+use bowline::http::Endpoint;
+use bowline::store::Backend;
 use bowline::{Server, otel};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
@@ -119,6 +121,21 @@ impl Observation {
             layer = layer.meter_provider(meters);
         }
         server.layer(layer)
+    }
+
+    /// Measures the operations of a store, if metrics are wanted.
+    pub(crate) fn store(&self, store: Arc<dyn Backend>) -> Arc<dyn Backend> {
+        match &self.meters {
+            Some(meters) => Arc::new(otel::store(store).meter_provider(meters)),
+            None => store,
+        }
+    }
+
+    /// Measures an endpoint of HTTP, if metrics are wanted.
+    pub(crate) fn endpoint(&self, endpoint: &Endpoint) {
+        if let Some(meters) = &self.meters {
+            otel::endpoint(endpoint, meters);
+        }
     }
 
     /// The layer of clients that call other servers, if anything is observed.

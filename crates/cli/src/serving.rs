@@ -68,6 +68,7 @@ impl HttpArgs {
         self.announce(&format!("http://{address}/mcp"), observation.admin_url());
         observation.set_ready(true);
         let endpoint = bound.endpoint().clone();
+        observation.endpoint(&endpoint);
         let stopping = async {
             let signal = stopped().await;
             observation.set_ready(false);

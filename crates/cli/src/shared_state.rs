@@ -11,6 +11,7 @@ use bowline::store::{Backend, Redis, RedisLimits};
 use bowline::{Server, StateKeys, StateKeysError};
 
 use crate::exit::{Exit, Failure};
+use crate::observe::Observation;
 use crate::print;
 
 /// The variable with the path of the file that holds the password of the store.
@@ -153,10 +154,10 @@ impl SharedState {
         }
     }
 
-    /// The server over HTTP, with the store.
-    pub(crate) fn http(&self, server: &Server) -> Http {
+    /// The server over HTTP, with the store, whose operations are observed.
+    pub(crate) fn http(&self, server: &Server, observation: &Observation) -> Http {
         match &self.store {
-            Some(store) => server.http().store(store.clone()),
+            Some(store) => server.http().store(observation.store(store.clone())),
             None => server.http(),
         }
     }

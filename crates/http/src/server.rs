@@ -7,6 +7,7 @@
 //!   request as it gets there; `core` — what every request needs;
 //! * [`gate`](Gate) — checks Host and Origin; `cors` — answers preflights of web pages;
 //! * [`admit`](Admit) — verifies credentials; `admitted` — requests to an endpoint that does that;
+//! * [`counts`](EndpointCounts) — what metrics show of an endpoint;
 //! * `callers`, `slots`, `places` — what is counted of each caller; `heartbeat` — how many endpoints
 //!   count, if they share a store;
 //! * `read`, `bodies` — the body of a request, and the room that all bodies share; `head` — headers;
@@ -30,6 +31,7 @@ mod connection_use;
 mod connections;
 mod core;
 mod cors;
+mod counts;
 mod endpoint;
 #[cfg(feature = "http2")]
 mod flow;
@@ -58,6 +60,7 @@ mod test_endpoint;
 pub use self::admit::{Admit, CredentialRefusal, VerifiedCaller};
 pub use self::body::Body;
 pub use self::config::{HttpConfig, Sessions};
+pub use self::counts::EndpointCounts;
 pub use self::endpoint::Endpoint;
 pub use self::gate::Gate;
 pub use self::limits::HttpLimits;

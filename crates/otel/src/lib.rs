@@ -21,19 +21,28 @@
 //! * `server`: the layer of a server. `client`: the layer of a client.
 //! * `operation`: one request, from its begin to its end, as a span and a measurement.
 //! * `telemetry`: the tracer and the instruments. `known`: which names may become attributes.
+//! * `endpoint`, `store`: metrics of a server over HTTP and of its store (feature `http`).
 //! * `propagation`: trace context and baggage as text. `attribute`: the names of attributes.
 //!
 //! [conventions of OpenTelemetry for MCP]: https://github.com/open-telemetry/semantic-conventions-genai
 
 mod attribute;
 mod client;
+#[cfg(feature = "http")]
+mod endpoint;
 mod known;
 mod operation;
 mod propagation;
 mod server;
+#[cfg(feature = "http")]
+mod store;
 mod telemetry;
 mod uri;
 
 pub use self::client::{ClientTelemetry, client};
+#[cfg(feature = "http")]
+pub use self::endpoint::endpoint;
 pub use self::server::{ServerTelemetry, TracedService, server};
+#[cfg(feature = "http")]
+pub use self::store::{MeasuredStore, store};
 pub use self::uri::shown as shown_uri;

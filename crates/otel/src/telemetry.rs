@@ -132,6 +132,6 @@ impl fmt::Debug for Telemetry {
 }
 
 /// The name under which everything here is exported.
-fn scope() -> InstrumentationScope {
+pub(crate) fn scope() -> InstrumentationScope {
     InstrumentationScope::builder("bowline").with_version(env!("CARGO_PKG_VERSION")).build()
 }

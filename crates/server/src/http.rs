@@ -11,8 +11,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-pub use bowline_http::server::{Admit, CredentialRefusal, HttpLimits, Sessions, VerifiedCaller};
-use bowline_http::server::{Body, Endpoint, Gate, HttpConfig, Listener};
+pub use bowline_http::server::{
+    Admit, CredentialRefusal, Endpoint, HttpLimits, Sessions, VerifiedCaller,
+};
+use bowline_http::server::{Body, Gate, HttpConfig, Listener};
 use bowline_http::store::Backend;
 pub use bowline_proto::request::{Owner, Peer};
 use futures_core::future::BoxFuture;

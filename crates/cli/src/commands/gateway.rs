@@ -89,7 +89,9 @@ impl Args {
         let server = shared.server(observation.server(bridge(gateway.clone(), Some(info))));
         let serving = async {
             match &address {
-                Some(at) => self.listen.serve(shared.http(&server), at, &observation).await,
+                Some(at) => {
+                    self.listen.serve(shared.http(&server, &observation), at, &observation).await
+                }
                 None => serve_stdio(&server, &observation).await,
             }
         };

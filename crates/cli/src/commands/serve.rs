@@ -51,7 +51,8 @@ impl Args {
         let bridge = bridge_to(target, Callers::Many, observation.client(), keys);
         let bridge = interruptible(bridge).await?;
         let server = shared.server(observation.server(bridge.server()));
-        let outcome = self.listen.serve(shared.http(&server), &self.http, &observation).await;
+        let http = shared.http(&server, &observation);
+        let outcome = self.listen.serve(http, &self.http, &observation).await;
         bridge.close().await;
         observation.end().await;
         outcome.map(|()| Exit::Done)

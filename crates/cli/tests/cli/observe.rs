@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
+use super::redis_server::RedisServer;
 use super::serving::Serving;
 use super::*;
 
@@ -44,7 +45,27 @@ fn metrics_and_health_are_served_on_request() {
         };
         assert!(metrics.lines().any(|line| row(&line)), "{metrics}");
     }
+    for gauge in ["bowline_sessions", "bowline_streams", "bowline_refused_total"] {
+        let row = format!("{gauge}{{otel_scope_name=\"bowline\"");
+        assert!(metrics.lines().any(|line| line.starts_with(&row)), "{gauge}: {metrics}");
+    }
     assert!(!metrics.contains("canary4711"), "{metrics}");
+    observed.stop();
+}
+
+#[test]
+fn operations_of_the_store_are_measured() {
+    let redis = RedisServer::start_with(&["--save", ""]);
+    let options = ["--admin", "127.0.0.1:0", "--store", &redis.url()];
+    let observed = Serving::start(&mut serve(&options));
+    let called = run(&["call", &observed.url, "--revision", "2025-11-25", "echo", "message=hi"]);
+    assert_eq!(called.code, Some(0), "{}", called.stderr);
+    let (_, metrics) = page(&observed, "/metrics");
+    let row = |line: &&str| {
+        line.starts_with("bowline_store_operation_duration_seconds_count{")
+            && line.contains("bowline_store_operation=\"renew\"")
+    };
+    assert!(metrics.lines().any(|line| row(&line)), "{metrics}");
     observed.stop();
 }
 

@@ -3,7 +3,7 @@
 //! One `Core` exists for each [`Endpoint`](super::Endpoint), shared by its clones, its sessions and
 //! its calls. Nothing in it changes after `new` except the counters and the phase of the shutdown.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bowline_proto::rate_share::RateShare;
@@ -43,6 +43,10 @@ pub(super) struct Core {
     share: Option<RateShare>,
     /// Counts the others. Begins with the first request.
     heartbeat: OnceLock<Option<Heartbeat>>,
+    /// How many streams of sessions are open that wait for changes.
+    pub(super) session_streams: AtomicUsize,
+    /// How many requests were answered with an HTTP status of 400 or above.
+    pub(super) refused: Arc<AtomicU64>,
     /// The number of the last exchange that belongs to no session.
     last: AtomicU64,
     /// Calls and streams wait on it to learn that they have to end.
@@ -81,6 +85,8 @@ impl Core {
             config,
             // Without randomness no session is opened either.
             replica: super::legacy::new_id().unwrap_or_default(),
+            session_streams: AtomicUsize::new(0),
+            refused: Arc::default(),
             last: AtomicU64::new(0),
             phase: watch::channel(Phase::Serving).0,
         }

@@ -16,6 +16,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use bowline_proto::admission;
@@ -36,6 +37,7 @@ use super::body::Body;
 use super::callers::Caller;
 use super::config::HttpConfig;
 use super::core::{Core, Phase};
+use super::counts::EndpointCounts;
 use super::head::{EVENTS, JSON};
 use super::inbound::{Inbound, Sender};
 use super::legacy::{self, OpenSessions};
@@ -92,6 +94,18 @@ impl Endpoint {
     /// this endpoint has a copy.
     pub fn sessions(&self) -> usize {
         self.sessions.count()
+    }
+
+    /// The counts of this endpoint, for metrics.
+    pub fn counts(&self) -> EndpointCounts {
+        EndpointCounts::of(&self.core, &self.sessions)
+    }
+
+    /// Counts an answer that refuses its request.
+    pub(super) fn count(&self, answer: &Response<Body>) {
+        if answer.status().as_u16() >= 400 {
+            self.core.refused.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// How many bytes of request bodies are in memory, as far as they count against
@@ -161,7 +175,9 @@ impl Endpoint {
         let (parts, body) = request.into_parts();
         let peer = parts.extensions.get::<Peer>().copied().unwrap_or(unknown);
         let mut inbound = Inbound::new(parts, Sender::unconnected(peer), self.caller(peer));
-        self.answer_to(&mut inbound, pin!(body)).await
+        let answer = self.answer_to(&mut inbound, pin!(body)).await;
+        self.count(&answer);
+        answer
     }
 
     /// Answers one request: the gate first, then the rest. A request from a web page that the gate

@@ -243,6 +243,7 @@ impl Connection {
                     false => health::answer(endpoint, &inbound.parts)
                         .unwrap_or_else(|| endpoint.not_here(&inbound)),
                 };
+                endpoint.count(&response);
                 in_flight.connection().traffic.answered();
                 let is_leaving = in_flight.connection().is_leaving();
                 let mut response = response.map(|body| Answer::new(body, in_flight));

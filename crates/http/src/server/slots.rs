@@ -31,6 +31,11 @@ impl Slots {
         is_free
     }
 
+    /// How many are taken. For a moment it may count requests that are being refused.
+    pub(super) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
     /// Returns slots that were taken.
     pub(super) fn give_back(&self, count: usize) {
         self.taken.fetch_sub(count, Ordering::Relaxed);

@@ -1,5 +1,10 @@
 //! Metrics: their names, buckets and attributes. Tests run in virtual time.
 
+use std::time::Duration;
+
+use bowline_store::backend::Expect;
+use bowline_store::memory::{MemoryBackend, MemoryLimits};
+use bowline_store::{Backend as _, Key};
 use bowline_testing::Harness;
 use serde_json::json;
 
@@ -31,6 +36,66 @@ async fn operations_are_measured_on_both_sides(t: Harness) {
             assert_eq!(row.value("mcp.protocol.version"), Some(t.revision().as_str()));
         }
     }
+}
+
+#[tokio::test]
+async fn operations_of_a_store_are_measured_without_keys_and_values() {
+    let recorder = Recorder::new();
+    let mut limits = MemoryLimits::default();
+    limits.bytes = 200;
+    let memory = MemoryBackend::new(limits);
+    let store = bowline_otel::store(memory).meter_provider(recorder.meters());
+    let (key, hour) = (Key::new(["canary4711"]), Duration::from_secs(3600));
+    for value in ["canary".to_owned(), "canary".repeat(50)] {
+        _ = store.put(&key, value.into(), hour, Expect::Anything).await;
+    }
+    store.renew(&key, hour).await.unwrap();
+    let rows = recorder.measured("bowline.store.operation.duration");
+    let seen: Vec<_> = rows.iter().map(|row| (row.attributes.join(" "), row.count)).collect();
+    let operation = |name: &str| format!("bowline.store.operation={name}");
+    assert_eq!(
+        seen,
+        [
+            (operation("put"), 1),
+            (operation("put") + " error.type=_OTHER", 1),
+            (operation("renew"), 1)
+        ]
+    );
+    assert!(!recorder.everything().contains("canary"), "{}", recorder.everything());
+}
+
+#[tokio::test]
+async fn sessions_streams_and_refusals_of_an_endpoint_are_counted_while_it_lives() {
+    let recorder = Recorder::new();
+    let endpoint = weather().http().build().unwrap();
+    bowline_otel::endpoint(&endpoint, recorder.meters());
+    let numbers =
+        || ["bowline.sessions", "bowline.streams", "bowline.refused"].map(|it| recorder.number(it));
+    assert_eq!(numbers(), [Some(0); 3]);
+    let initialize = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": { "protocolVersion": "2025-11-25", "capabilities": {},
+                    "clientInfo": { "name": "test", "version": "1" } },
+    });
+    let request = || {
+        let request = http::Request::post("/mcp").header("host", "localhost");
+        request.header("accept", "application/json, text/event-stream")
+    };
+    let opening = request().header("content-type", "application/json");
+    let opened = endpoint.answer(opening.body(initialize.to_string()).unwrap()).await;
+    let session = opened.headers()["mcp-session-id"].clone();
+    assert_eq!(numbers(), [Some(1), Some(0), Some(0)]);
+    let refused = endpoint.answer(request().body("no JSON".to_owned()).unwrap()).await;
+    assert_eq!(refused.status(), 415);
+    let get = http::Request::get("/mcp").header("host", "localhost");
+    let get = get.header("accept", "text/event-stream").header("mcp-session-id", session);
+    let stream = endpoint.answer(get.body(String::new()).unwrap()).await;
+    assert_eq!(stream.status(), 200);
+    assert_eq!(numbers(), [Some(1), Some(1), Some(1)]);
+    drop(stream);
+    assert_eq!(numbers(), [Some(1), Some(0), Some(1)]);
+    drop(endpoint);
+    assert_eq!(numbers(), [Some(0), Some(0), Some(1)]);
 }
 
 #[bowline::test]

@@ -4,7 +4,7 @@ use bowline::Server;
 use bowline::client::ClientBuilder;
 use opentelemetry::Value;
 use opentelemetry_sdk::metrics::data::{
-    AggregatedMetrics, HistogramDataPoint, MetricData, ScopeMetrics,
+    AggregatedMetrics, GaugeDataPoint, HistogramDataPoint, MetricData, ScopeMetrics, SumDataPoint,
 };
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, SdkMeterProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
@@ -35,6 +35,26 @@ impl Recorder {
     pub(crate) fn client(&self, client: ClientBuilder) -> ClientBuilder {
         let layer = bowline_otel::client();
         client.layer(layer.tracer_provider(&self.tracers).meter_provider(&self.meters))
+    }
+
+    pub(crate) fn meters(&self) -> &SdkMeterProvider {
+        &self.meters
+    }
+
+    /// The number that a metric shows.
+    pub(crate) fn number(&self, metric: &str) -> Option<u64> {
+        self.meters.force_flush().unwrap();
+        let exported = self.metrics.get_finished_metrics().unwrap();
+        let mut metrics = exported.last()?.scope_metrics().flat_map(ScopeMetrics::metrics);
+        match metrics.find(|it| it.name() == metric)?.data() {
+            AggregatedMetrics::U64(MetricData::Gauge(gauge)) => {
+                gauge.data_points().next().map(GaugeDataPoint::value)
+            }
+            AggregatedMetrics::U64(MetricData::Sum(sum)) => {
+                sum.data_points().next().map(SumDataPoint::value)
+            }
+            other => panic!("`{metric}` is no number: {other:?}"),
+        }
     }
 
     /// The spans that have ended.

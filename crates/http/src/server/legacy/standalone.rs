@@ -5,7 +5,7 @@
 //! [`HttpSession::has_listener`] says which.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use bowline_proto::transmit::Role;
@@ -56,6 +56,9 @@ impl StandaloneReader {
 
     fn new(session: Arc<HttpSession>, line: Arc<Line>, listener: Listener) -> Self {
         let stopped = session.core.stopped();
+        if listener != Listener::Relay {
+            session.core.session_streams.fetch_add(1, Ordering::Relaxed);
+        }
         let (until, unrecorded, _use) = Default::default();
         Self { session, line, listener, until, unrecorded, stopped, _use }
     }
@@ -111,6 +114,9 @@ impl Drop for StandaloneReader {
     fn drop(&mut self) {
         if let Some((role, message)) = self.unrecorded.take() {
             self.line.put_back(Item::Message(role, message));
+        }
+        if self.listener != Listener::Relay {
+            self.session.core.session_streams.fetch_sub(1, Ordering::Relaxed);
         }
         match self.listener {
             Listener::GetStream { opening } => self.session.close_get_stream(opening),
