@@ -42,7 +42,7 @@ const ROWS: &[Row] = &[
         uses: &["client", "http", "proto", "server", "transport", "types"],
         strict: false,
     },
-    Row { name: "otel", uses: &["proto", "transport", "types"], strict: false },
+    Row { name: "otel", uses: &["http", "proto", "store", "transport", "types"], strict: false },
     Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",
