@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bowline_store::backend::{
     Appended, Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogItem, LogSlice, Mark,
@@ -17,6 +17,7 @@ use crate::keys::{Kind, Names, are_together};
 use crate::link::{AfterLoss, Link, Reply, Request};
 use crate::listeners::Listeners;
 use crate::options::{RedisDurability, RedisLimits, RedisOptions};
+use crate::renewals::Renewals;
 use crate::scripts::{APPEND, FENCED, FIND, HEAD, NOT_FOUND, PUT, READ, RENEW};
 use crate::server::Server;
 
@@ -41,7 +42,7 @@ const SCAN: Duration = Duration::from_millis(900);
 /// ```no_run
 /// use bowline_store::backend::{Backend, Expect, Key};
 /// use bowline_store_redis::Redis;
-/// # use std::time::Duration;
+/// # use std::time::{Duration, Instant};
 ///
 /// # async fn example() -> Result<(), bowline_store::Error> {
 /// let store = Redis::connect("redis://localhost:6379").await?;
@@ -64,6 +65,7 @@ struct Inner {
     listeners: Listeners,
     names: Names,
     limits: RedisLimits,
+    renewals: Renewals,
 }
 
 impl Redis {
@@ -102,7 +104,8 @@ impl Redis {
         let (names, limits) = (Names::new(&options.prefix), options.limits.clone());
         let server = Arc::new(Server::new(options)?);
         let link = Arc::new(Link::new(server.clone(), Arc::new(|_| {})));
-        let inner = Inner { link, listeners: Listeners::new(server), names, limits };
+        let (listeners, renewals) = (Listeners::new(server), Renewals::default());
+        let inner = Inner { link, listeners, names, limits, renewals };
         let store = Self { inner: Arc::new(inner) };
         store
             .inner
@@ -120,6 +123,12 @@ impl Redis {
     async fn read_request(&self, operation: &str, request: Request) -> Result<Value> {
         let sent = self.inner.link.send(request, AfterLoss::Repeat, RedisDurability::Memory).await;
         Ok(sent.map_err(|failure| self.error(operation, failure))?.value)
+    }
+
+    async fn read_value(&self, operation: &str, key: &Key) -> Result<Option<Entry>> {
+        let command = cmd("GET").arg(self.name(Kind::Value, key)).to_owned();
+        let value = self.read_request(operation, Request::Command(command)).await?;
+        self.entry(operation, value)
     }
 
     async fn write_request(
@@ -352,19 +361,26 @@ impl Backend for Redis {
     }
 
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(async move {
-            let command = cmd("GET").arg(self.name(Kind::Value, key)).to_owned();
-            let value = self.read_request("get", Request::Command(command)).await?;
-            self.entry("get", value)
-        })
+        Box::pin(self.read_value("get", key))
     }
 
     fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
         Box::pin(async move {
+            let began = Instant::now();
+            if let Some(version) = self.inner.renewals.recent(key, expiry, began) {
+                let entry = self.read_value("renew", key).await?;
+                if entry.as_ref().is_none_or(|entry| entry.version == version) {
+                    return Ok(entry);
+                }
+            }
             let mut arguments = Cmd::new();
             arguments.arg(1).arg(self.name(Kind::Value, key)).arg(milliseconds(expiry));
             let value = self.read_request("renew", Request::Script(&RENEW, arguments)).await?;
-            self.entry("renew", value)
+            let entry = self.entry("renew", value)?;
+            if let Some(entry) = &entry {
+                self.inner.renewals.note(key, entry.version, expiry, began);
+            }
+            Ok(entry)
         })
     }
 
@@ -376,20 +392,27 @@ impl Backend for Redis {
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
         Box::pin(async move {
-            let (most, expiry) = (self.inner.limits.value_bytes, milliseconds(expiry));
+            let most = self.inner.limits.value_bytes;
             if value.len() > most {
                 return Err(Error::new(format!(
                     "cannot put in Redis: the value has {} bytes, and at most {most} are allowed",
                     value.len()
                 )));
             }
-            match expect {
-                Expect::Anything => self.set(key, &value, expiry).await,
-                Expect::Absent => self.compare_and_set(key, &value, expiry, None).await,
-                Expect::Version(version) => {
-                    self.compare_and_set(key, &value, expiry, Some(version)).await
+            let began = Instant::now();
+            let written = match expect {
+                Expect::Anything => self.set(key, &value, milliseconds(expiry)).await?,
+                Expect::Absent => {
+                    self.compare_and_set(key, &value, milliseconds(expiry), None).await?
                 }
+                Expect::Version(version) => {
+                    self.compare_and_set(key, &value, milliseconds(expiry), Some(version)).await?
+                }
+            };
+            if let Written::Yes(version) = written {
+                self.inner.renewals.note(key, version, expiry, began);
             }
+            Ok(written)
         })
     }
 

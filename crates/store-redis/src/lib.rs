@@ -8,18 +8,22 @@
 //! * `scripts`: the Lua scripts, for operations that compare before they write.
 //! * `listeners`: the listeners of topics, and the task that subscribes again after an outage.
 //! * `link`: a connection that is made again when it is lost, within a time.
+//! * `batch`: sends the commands of many operations together.
+//! * `renewals`: which values were renewed a moment ago.
 //! * `server`: how a connection is made, and what is required of the database.
 //! * `breaker`: pauses between attempts to reach a database that does not answer.
 //! * `keys`: the names of values, logs and topics in the database.
 //! * `failure`: errors that say what failed, where and what to do.
 
 mod backend;
+mod batch;
 mod breaker;
 mod failure;
 mod keys;
 mod link;
 mod listeners;
 mod options;
+mod renewals;
 mod scripts;
 mod server;
 

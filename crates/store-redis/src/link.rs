@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use redis::{Cmd, Pipeline, PushInfo, PushKind, Value, cmd};
 use tokio::runtime::Handle;
 
+use crate::batch::Batch;
 use crate::breaker::Breaker;
 use crate::failure::{Failure, Verdict};
 use crate::options::RedisDurability;
@@ -76,6 +77,8 @@ struct LinkState {
 #[derive(Clone)]
 struct Live {
     connection: Connection,
+    /// What waits to be sent on it.
+    batch: Batch,
     is_open: Arc<AtomicBool>,
 }
 
@@ -116,7 +119,7 @@ impl Link {
         let mut way = Way { wait, is_whole: false, asking: None };
         loop {
             let live = self.live().await?;
-            let attempt = live.connection.attempt(&request, &way);
+            let attempt = live.attempt(&request, &way, &self.runtime);
             let result = tokio::time::timeout(REPLY, attempt).await;
             let failure = match result.unwrap_or(Err(Failure::Late(REPLY))) {
                 Ok(value) => {
@@ -194,7 +197,7 @@ impl Link {
         });
         match self.server.connect(&handler).await {
             Ok(connection) => {
-                let live = Live { connection, is_open };
+                let live = Live { connection, batch: Batch::default(), is_open };
                 self.lock().live = Some(live.clone());
                 Ok(live)
             }
@@ -223,13 +226,21 @@ impl Link {
     }
 }
 
-impl Connection {
-    async fn attempt(&self, request: &Request, way: &Way) -> Result<Value, Failure> {
+impl Live {
+    async fn attempt(
+        &self,
+        request: &Request,
+        way: &Way,
+        runtime: &Handle,
+    ) -> Result<Value, Failure> {
         let command = request.command(way.is_whole);
         let time = (REPLY - REPLY / 4).as_millis() as u64;
         let (wait, wanted) = match way.wait {
             RedisDurability::Memory if way.asking.is_none() => {
-                return Ok(self.ask(&command).await?);
+                return match &self.connection {
+                    Connection::Single(single) => self.batch.ask(command, single, runtime).await,
+                    cluster @ Connection::Cluster(_) => Ok(cluster.ask(&command).await?),
+                };
             }
             RedisDurability::Memory => (None, 0),
             RedisDurability::Replicated(count) => {
@@ -242,7 +253,7 @@ impl Connection {
         if let Some(wait) = wait {
             commands.add_command(wait);
         }
-        let replies = self.ask_together(&commands, way.asking.as_deref()).await?;
+        let replies = self.connection.ask_together(&commands, way.asking.as_deref()).await?;
         let mut replies = replies.into_iter();
         let (reply, waited) = (replies.next().unwrap_or(Value::Nil), replies.next());
         let count = match waited {

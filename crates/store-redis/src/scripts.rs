@@ -43,13 +43,14 @@ impl StoredScript {
 
 /// `KEYS`: the value. `ARGV`: expiry in milliseconds. Returns the value.
 ///
-/// It may run when the memory is full, because prolonging needs none.
+/// It may run when the memory is full, because prolonging needs none. It prolongs earlier than `renew`
+/// has to: see [`Renewals`](crate::renewals::Renewals).
 pub(crate) static RENEW: StoredScript = script!(
     "#!lua flags=allow-oom
 local value = redis.call('GET', KEYS[1])
 local expiry = tonumber(ARGV[1])
 local left = redis.call('PTTL', KEYS[1])
-if left >= 0 and left < expiry * 0.75 then
+if left >= 0 and left < expiry * 0.875 then
     redis.call('PEXPIRE', KEYS[1], ARGV[1])
 end
 return value"

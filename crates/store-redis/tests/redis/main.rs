@@ -3,6 +3,7 @@
 mod cluster;
 mod crash;
 mod faults;
+mod load;
 mod memory;
 mod options;
 mod redis_server;

@@ -1,0 +1,112 @@
+//! Operations that cost the database little, also when there are many of them.
+
+use std::pin::Pin;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use bowline_store::backend::{Backend as _, Expect, Key};
+use bowline_store_redis::Redis;
+use tokio::task::JoinSet;
+
+use crate::redis_server::RedisServer;
+
+const LONG: Duration = Duration::from_secs(800);
+
+async fn connect(server: &RedisServer) -> Redis {
+    Redis::connect(&server.url()).await.expect("a store")
+}
+
+/// A number that the server reports, such as `total_reads_processed:7`; 0 if it reports none.
+fn reported(server: &RedisServer, section: &str, name: &str) -> u64 {
+    let info = server.ask(&["INFO", section]);
+    let line = info.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+    let digits = line.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().unwrap_or(0)
+}
+
+fn scripts(server: &RedisServer) -> u64 {
+    reported(server, "commandstats", "cmdstat_evalsha:calls=")
+}
+
+/// One worker, as it runs a task that was woken before all others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn commands_of_operations_that_are_ready_together_are_sent_together() {
+    let server = RedisServer::start();
+    let store = connect(&server).await;
+    let reads = || reported(&server, "stats", "total_reads_processed");
+    let before = reads();
+    let begin = async move {
+        let mut operations = JoinSet::new();
+        for number in 0..100 {
+            let store = store.clone();
+            operations.spawn(async move {
+                let key = Key::new(["value", &number.to_string()]);
+                store.put(&key, key.as_str().to_owned().into(), LONG, Expect::Anything).await?;
+                let found = store.get(&key).await?.expect("the value");
+                assert_eq!(found.value, key.as_str(), "each gets its own reply");
+                Ok::<_, bowline_store::Error>(())
+            });
+        }
+        operations.join_all().await
+    };
+    // In a task, so that the one worker spawns them all before it runs any.
+    let ended = tokio::spawn(begin).await.expect("no panic");
+    assert!(ended.iter().all(Result::is_ok), "{ended:?}");
+    let reads = reads() - before;
+    assert!(reads < 50, "{reads} reads for 200 commands");
+}
+
+#[tokio::test]
+async fn an_operation_that_is_dropped_takes_no_other_along() {
+    let server = RedisServer::start();
+    let store = connect(&server).await;
+    let keys: Vec<_> = (0..6).map(|number| Key::new(["value", &number.to_string()])).collect();
+    for key in &keys {
+        store.put(key, "x".into(), LONG, Expect::Anything).await.expect("a value");
+    }
+    // Deleting is not repeated, so each must be sent and answered the first time.
+    let mut operations: Vec<_> = keys.iter().map(|key| store.delete(key)).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    for operation in &mut operations {
+        assert!(Pin::new(operation).poll(&mut context).is_pending());
+    }
+    // The first two were sent at once. The third collects the others.
+    drop(operations.remove(2));
+    for operation in operations {
+        assert!(operation.await.expect("a reply"), "there was a value");
+    }
+}
+
+#[tokio::test]
+async fn what_was_renewed_a_moment_ago_is_only_read() {
+    let server = RedisServer::start();
+    let (store, key) = (connect(&server).await, Key::new(["session", "abc"]));
+    store.put(&key, "x".into(), LONG, Expect::Anything).await.expect("a value");
+    let before = scripts(&server);
+    for _ in 0..10 {
+        store.renew(&key, LONG).await.expect("a reply").expect("the value");
+    }
+    assert_eq!(scripts(&server), before, "the time since the write is short");
+    store.renew(&key, LONG * 2).await.expect("a reply").expect("the value");
+    assert_eq!(scripts(&server), before + 1, "a longer life has to be set");
+}
+
+#[tokio::test]
+async fn renewing_notices_at_once_what_others_did() {
+    let server = RedisServer::start();
+    let (store, other) = (connect(&server).await, connect(&server).await);
+    let key = Key::new(["session", "abc"]);
+    let left = || {
+        let line = server.ask(&["PTTL", "bowline:v:session/{abc}"]);
+        line.trim_start_matches(':').parse::<u64>()
+    };
+    store.put(&key, "x".into(), LONG, Expect::Anything).await.expect("a value");
+    other.put(&key, "y".into(), LONG / 80, Expect::Anything).await.expect("a value");
+    assert!(left().expect("a number") <= 10_000);
+    let entry = store.renew(&key, LONG).await.expect("a reply").expect("the value");
+    assert_eq!(entry.value, "y");
+    assert!(left().expect("a number") > 700_000, "a value with a short life is prolonged");
+    assert!(other.delete(&key).await.expect("a reply"));
+    assert_eq!(store.renew(&key, LONG).await.expect("a reply"), None);
+}
