@@ -10,7 +10,6 @@
 
 #![allow(clippy::print_stdout, reason = "its figures are its output")]
 
-use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,13 +18,9 @@ use bowline::proto::limits::Limits;
 use bowline::store::Redis;
 use bowline::store::backend::{Backend as _, Expect, Key, NewItem};
 use bowline::{Server, tool, tools};
-use bowline_server::http::Http;
 use bowline_tests::process::RedisServer;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
+use bowline_tests::wire::{Result, Wire, serve};
 use tokio::task::JoinSet;
-
-type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Rounds that count, and how many calls all connections make together in each of them.
 const ROUNDS: usize = 31;
@@ -52,13 +47,6 @@ fn server() -> Server {
     let mut limits = Limits::default();
     limits.requests_per_minute = usize::MAX;
     Server::new("bench", "1.0.0").limits(limits).tools(tools![plain])
-}
-
-async fn serve(http: Http) -> Result<SocketAddr> {
-    let bound = http.listen("127.0.0.1:0").await?;
-    let address = bound.address()?;
-    tokio::spawn(bound.serve_until(std::future::pending()));
-    Ok(address)
 }
 
 #[tokio::main]
@@ -130,7 +118,7 @@ async fn in_replica(name: &str, address: SocketAddr) -> Result<()> {
     let mut wire = Wire::open(address).await?;
     let before = resident()?;
     for _ in 0..ENTRIES {
-        wire.shake_hands().await?;
+        wire.session().await?;
     }
     println!("{name:<42} {:>7}", resident()?.saturating_sub(before) / ENTRIES as u64);
     Ok(())
@@ -146,14 +134,14 @@ fn resident() -> Result<u64> {
 
 /// Prints the times of both, and the median of their ratios.
 async fn compare(memory: SocketAddr, redis: SocketAddr, connections: usize) -> Result<()> {
-    let mut wires = [open(memory, connections).await?, open(redis, connections).await?];
+    let mut callers = [open(memory, connections).await?, open(redis, connections).await?];
     let mut rounds: Vec<[f64; 2]> = Vec::new();
     // The first round is not counted.
     for _ in 0..=ROUNDS {
         let mut times = [0.0; 2];
-        for (time, wires) in times.iter_mut().zip(&mut wires) {
+        for (time, callers) in times.iter_mut().zip(&mut callers) {
             let begin = Instant::now();
-            *wires = call_all(std::mem::take(wires)).await?;
+            *callers = call_all(std::mem::take(callers)).await?;
             *time = begin.elapsed().as_secs_f64() * 1e6 / CALLS as f64;
         }
         rounds.push(times);
@@ -179,30 +167,30 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-async fn open(address: SocketAddr, connections: usize) -> Result<Vec<Wire>> {
-    let mut wires = Vec::new();
+async fn open(address: SocketAddr, connections: usize) -> Result<Vec<Caller>> {
+    let mut callers = Vec::new();
     for _ in 0..connections {
-        wires.push(Wire::open(address).await?);
+        callers.push(Caller::open(address).await?);
     }
-    Ok(wires)
+    Ok(callers)
 }
 
 /// Each connection makes its share of the calls, one after the other.
-async fn call_all(wires: Vec<Wire>) -> Result<Vec<Wire>> {
-    let (share, mut callers) = (CALLS / wires.len(), JoinSet::new());
-    for mut wire in wires {
-        callers.spawn(async move {
+async fn call_all(callers: Vec<Caller>) -> Result<Vec<Caller>> {
+    let (share, mut calling) = (CALLS / callers.len(), JoinSet::new());
+    for mut caller in callers {
+        calling.spawn(async move {
             for _ in 0..share {
-                wire.call().await?;
+                caller.call().await?;
             }
-            Ok(wire) as Result<Wire>
+            Ok(caller) as Result<Caller>
         });
     }
-    let mut wires = Vec::new();
-    while let Some(wire) = callers.join_next().await {
-        wires.push(wire??);
+    let mut callers = Vec::new();
+    while let Some(caller) = calling.join_next().await {
+        callers.push(caller??);
     }
-    Ok(wires)
+    Ok(callers)
 }
 
 /// Prints how many operations there are in a second, and what they cost the database.
@@ -253,65 +241,25 @@ async fn append(store: Arc<Redis>, worker: usize) -> Result<()> {
     Ok(())
 }
 
-/// A connection with a session of its own, for requests one after the other.
-struct Wire {
-    stream: BufReader<TcpStream>,
+/// A connection with a session of its own.
+struct Caller {
+    wire: Wire,
     session: String,
 }
 
-impl Wire {
+impl Caller {
     async fn open(address: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        let mut wire = Self { stream: BufReader::new(stream), session: String::new() };
-        wire.shake_hands().await?;
-        Ok(wire)
-    }
-
-    /// Opens a session, in which this connection calls from now on.
-    async fn shake_hands(&mut self) -> Result<()> {
-        self.session.clear();
-        let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}"#;
-        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
-        let session = self.post(&body).await?.0.ok_or("no session")?;
-        self.session = format!("Mcp-Session-Id: {session}\r\n");
-        self.post(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
-        Ok(())
+        let mut wire = Wire::open(address).await?;
+        let session = wire.session().await?;
+        Ok(Self { wire, session })
     }
 
     async fn call(&mut self) -> Result<()> {
         let body = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"plain","arguments":{"text":"ahoy"}}}"#;
-        let (_, answer) = self.post(body).await?;
+        let (_, answer) = self.wire.post(&self.session, body).await?;
         match answer.windows(7).any(|text| text == br#""ahoy"}"#) {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&answer).into()),
         }
-    }
-
-    /// Posts a message; returns the session id and the body of the answer.
-    async fn post(&mut self, body: &str) -> Result<(Option<String>, Vec<u8>)> {
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\n{}Content-Length: {}\r\n\r\n{body}",
-            self.session,
-            body.len()
-        );
-        self.stream.write_all(request.as_bytes()).await?;
-        let (mut id, mut length) = (None, 0);
-        loop {
-            let mut line = String::new();
-            self.stream.read_line(&mut line).await?;
-            match line.trim_end().split_once(": ") {
-                Some(("mcp-session-id", value)) => id = Some(value.to_owned()),
-                Some(("content-length", value)) => length = value.parse()?,
-                Some(_) => {}
-                None if line.starts_with("HTTP/1.1 20") => {}
-                None if line.trim().is_empty() => break,
-                None => return Err(format!("the server answers {line}").into()),
-            }
-        }
-        let mut answer = vec![0; length];
-        self.stream.read_exact(&mut answer).await?;
-        Ok((id, answer))
     }
 }

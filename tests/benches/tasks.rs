@@ -7,7 +7,6 @@
 
 #![allow(clippy::print_stdout, reason = "its figures are its output")]
 
-use std::error::Error;
 use std::fs::File;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -17,13 +16,11 @@ use std::time::{Duration, Instant};
 use bowline::proto::limits::Limits;
 use bowline::store::SqliteBackend;
 use bowline::{Server, TaskLimits, tool, tools};
-use bowline_server::http::Http;
+use bowline_tests::wire::{Result, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-
-type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Calls of one case in a round.
 const CALLS: usize = 40;
@@ -51,13 +48,6 @@ fn server() -> Server {
     (tasks.per_owner, tasks.running) = (1_000_000, 100_000);
     tasks.ttl = Duration::from_secs(20);
     Server::new("bench", "1.0.0").limits(limits).task_limits(tasks).tools(tools![plain, task])
-}
-
-async fn serve(http: Http) -> Result<SocketAddr> {
-    let bound = http.listen("127.0.0.1:0").await?;
-    let address = bound.address()?;
-    tokio::spawn(bound.serve_until(std::future::pending()));
-    Ok(address)
 }
 
 #[tokio::main]

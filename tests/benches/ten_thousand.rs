@@ -6,15 +6,13 @@
 
 #![allow(clippy::print_stdout, reason = "its figures are its output")]
 
-use std::error::Error;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use bowline_tests::wire::{Result, Wire};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-
-type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const SESSIONS: usize = 10_000;
 const ADDRESS: &str = "127.0.0.1:38117";
@@ -22,7 +20,7 @@ const ADDRESS: &str = "127.0.0.1:38117";
 #[tokio::main]
 async fn main() -> Result<()> {
     let server = Server::start().await?;
-    let mut wire = Wire::open().await?;
+    let mut wire = Wire::open(ADDRESS.parse()?).await?;
     let first = wire.session().await?;
     let empty = server.memory()?;
 
@@ -42,7 +40,7 @@ async fn main() -> Result<()> {
     let with_streams = server.memory()?;
 
     let begin = Instant::now();
-    wire.trigger(&first).await?;
+    trigger(&mut wire, &first).await?;
     let mut told = 0;
     while let Some(outcome) = streams.join_next().await {
         told += usize::from(outcome??);
@@ -92,75 +90,19 @@ impl Drop for Server {
     }
 }
 
-/// A connection for requests, one after the other.
-struct Wire(BufReader<TcpStream>);
-
-impl Wire {
-    async fn open() -> Result<Self> {
-        let stream = TcpStream::connect(ADDRESS).await?;
-        stream.set_nodelay(true)?;
-        Ok(Self(BufReader::new(stream)))
-    }
-
-    /// Opens a session; returns its id.
-    async fn session(&mut self) -> Result<String> {
-        let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}"#;
-        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
-        let session = self.post("", &body).await?.ok_or("no session")?;
-        let body = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        self.post(&session, body).await?;
-        Ok(session)
-    }
-
-    /// Makes the server announce a change.
-    async fn trigger(&mut self, session: &str) -> Result<()> {
-        let params = r#"{"name":"test_trigger_tool_change","arguments":{}}"#;
-        let body = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}"#);
-        self.post(session, &body).await?;
-        Ok(())
-    }
-
-    /// Posts a message; returns the session id of the response.
-    async fn post(&mut self, session: &str, body: &str) -> Result<Option<String>> {
-        let length = body.len();
-        let session = header(session);
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {ADDRESS}\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\n{session}\
-             Content-Length: {length}\r\n\r\n{body}"
-        );
-        self.0.write_all(request.as_bytes()).await?;
-        let (mut id, mut length) = (None, 0);
-        loop {
-            let mut line = String::new();
-            self.0.read_line(&mut line).await?;
-            match line.trim_end().split_once(": ") {
-                Some(("mcp-session-id", value)) => id = Some(value.to_owned()),
-                Some(("content-length", value)) => length = value.parse()?,
-                Some(_) => {}
-                None if line.starts_with("HTTP/1.1 20") => {}
-                None if line.trim().is_empty() => break,
-                None => return Err(format!("the server answers {line}").into()),
-            }
-        }
-        self.0.read_exact(&mut vec![0; length]).await?;
-        Ok(id)
-    }
-}
-
-fn header(session: &str) -> String {
-    match session {
-        "" => String::new(),
-        session => format!("Mcp-Session-Id: {session}\r\n"),
-    }
+/// Makes the server announce a change.
+async fn trigger(wire: &mut Wire, session: &str) -> Result<()> {
+    let params = r#"{"name":"test_trigger_tool_change","arguments":{}}"#;
+    let body = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}"#);
+    wire.post(session, &body).await.map(drop)
 }
 
 /// Opens the stream of a session, and waits for its first event.
 async fn open_stream(session: &str) -> Result<TcpStream> {
     let mut stream = TcpStream::connect(ADDRESS).await?;
-    let session = header(session);
     let request = format!(
-        "GET /mcp HTTP/1.1\r\nHost: {ADDRESS}\r\nAccept: text/event-stream\r\n{session}\r\n"
+        "GET /mcp HTTP/1.1\r\nHost: {ADDRESS}\r\nAccept: text/event-stream\r\n\
+         Mcp-Session-Id: {session}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await?;
     let mut begun = Vec::new();

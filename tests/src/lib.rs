@@ -4,6 +4,7 @@ pub mod peers;
 pub mod process;
 pub mod sample;
 pub mod serving;
+pub mod wire;
 
 /// Compiles the programs of the README.
 #[cfg(doctest)]
