@@ -63,7 +63,7 @@ impl BackendUnderTest for Cluster {
 
     /// The single server runs more.
     fn histories(&self) -> u64 {
-        5
+        25
     }
 }
 

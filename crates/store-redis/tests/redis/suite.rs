@@ -24,11 +24,6 @@ impl BackendUnderTest for Single {
             Arc::new(store) as Arc<dyn Backend>
         })
     }
-
-    /// Fewer than others run: each operation goes through three threads and a process.
-    fn histories(&self) -> u64 {
-        25
-    }
 }
 
 #[tokio::test]

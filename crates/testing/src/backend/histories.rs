@@ -9,12 +9,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bowline_store::backend::{Appended, Backend, Expect, Key, NewItem, Position, Version, Written};
 use bytes::Bytes;
+use tokio::task::{JoinError, JoinSet};
 
 use super::BackendUnderTest;
 use super::linearizable::{Model, Timed, is_linearizable};
 use super::random::Random;
 use super::threads::{LONG, on_threads};
 
+/// How many histories run at the same time, each on keys of its own.
+const AT_ONCE: u64 = 4;
 const CALLERS: usize = 8;
 /// Of each caller: 1,000 operations in all.
 const OPERATIONS: u64 = 125;
@@ -28,18 +31,39 @@ const LOGS: u64 = 2;
 /// If a history is not linearizable. The message names the seed.
 pub async fn histories(subject: &dyn BackendUnderTest) {
     let stores = [subject.open("histories").await, subject.open("histories").await];
-    for seed in 0..subject.histories() {
-        let (handles, clock) = (stores.clone(), Arc::new(AtomicU64::new(0)));
-        let recorded = on_threads(CALLERS, move |caller| {
-            let store = handles[caller % 2].clone();
-            let numbers = (caller as u64 + 1) << 32;
-            let random = Random::new(seed * CALLERS as u64 + caller as u64);
-            let clock = clock.clone();
-            let seen = HashMap::new();
-            Caller { store, seed, clock, random, numbers, seen, history: History::default() }.run()
+    let (count, mut running) = (subject.histories(), JoinSet::new());
+    for first in 0..AT_ONCE.min(count) {
+        let stores = stores.clone();
+        running.spawn(async move {
+            for seed in (first..count).step_by(AT_ONCE as usize) {
+                run(stores.clone(), seed).await;
+            }
         });
-        History::check(recorded.await, seed);
     }
+    while let Some(ended) = running.join_next().await {
+        ended.unwrap_or_else(go_on_panicking);
+    }
+}
+
+/// Records one history, and checks it.
+async fn run(stores: [Arc<dyn Backend>; 2], seed: u64) {
+    let clock = Arc::new(AtomicU64::new(0));
+    let recorded = on_threads(CALLERS, move |caller| {
+        let store = stores[caller % 2].clone();
+        let numbers = (caller as u64 + 1) << 32;
+        let random = Random::new(seed * CALLERS as u64 + caller as u64);
+        let clock = clock.clone();
+        let seen = HashMap::new();
+        Caller { store, seed, clock, random, numbers, seen, history: History::default() }.run()
+    });
+    let recorded = recorded.await;
+    // On another thread: the others go on, and a backend may have its connection on this one.
+    let checked = tokio::task::spawn_blocking(move || History::check(recorded, seed)).await;
+    checked.unwrap_or_else(go_on_panicking);
+}
+
+fn go_on_panicking(error: JoinError) {
+    std::panic::resume_unwind(error.into_panic());
 }
 
 /// What was called on a value, and what it returned. Values and versions are numbers.

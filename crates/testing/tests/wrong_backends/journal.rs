@@ -8,7 +8,7 @@ use std::time::Duration;
 use bowline_store::backend::{Backend, Expect, Key, NewItem};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
-const LONG: Duration = Duration::from_secs(3600);
+pub(crate) const LONG: Duration = Duration::from_secs(3600);
 
 /// What was written, in order: a kind, then a key and a value with their lengths.
 pub(crate) struct Journal(File);

@@ -53,6 +53,22 @@ fn mistakes_with_values_are_found() {
     finds(Mistake::ExpiresEarly, values, "does not expire before its time");
     finds(Mistake::ExpiresLate, values, "at most a second late");
     finds(Mistake::PatternsInScan, values, "a prefix is no pattern");
+    finds(Mistake::ScansBackwards, values, "scan/");
+    finds(Mistake::DeletesAnything, values, "nothing is left to delete");
+    finds(Mistake::RenewsVersions, values, "renewing keeps the value and the version");
+    finds(Mistake::RenewsForLess, values, "renewing keeps the value and the version");
+}
+
+#[test]
+fn mistakes_with_items_and_marks_are_found() {
+    let values: Part = |subject| Box::pin(backend::values(subject));
+    finds(Mistake::IgnoresAbove, values, "the log is behind");
+    finds(Mistake::AddsItemsToKeep, values, "there is no item yet");
+    finds(Mistake::IgnoresMarks, values, "a writer without its mark keeps nothing");
+    finds(Mistake::TellsOfFencedItems, values, "a fenced item tells nothing");
+    finds(Mistake::SetsMarksAgain, values, "going on keeps the version of the mark");
+    finds(Mistake::TellsSomethingElse, values, "the item's message arrives");
+    finds(Mistake::HidesTheEnd, values, "there is nothing beyond the end");
 }
 
 #[test]
@@ -73,6 +89,7 @@ fn mistakes_with_logs_are_found() {
     let part: Part = |subject| Box::pin(backend::logs(subject));
     finds(Mistake::GuessesPositions, part, "positions have no gaps and are unique");
     finds(Mistake::HidesDroppedItems, part, "the backend drops only items before `oldest`");
+    finds(Mistake::ReturnsLongPages, part, "at most as many items as asked for");
 }
 
 #[test]
@@ -81,6 +98,9 @@ fn mistakes_with_listeners_are_found() {
     finds(Mistake::SwapsMessages, part, "arrive once and in order");
     finds(Mistake::RepeatsEarlierMessages, part, "older than itself");
     finds(Mistake::KeepsAllMessages, part, "a listener that does not read misses messages");
+    finds(Mistake::ReadsBackwards, part, "in order, once");
+    let values: Part = |subject| Box::pin(backend::values(subject));
+    finds(Mistake::MixesTopics, values, "from now on, in order");
 }
 
 #[test]
@@ -88,6 +108,7 @@ fn mistakes_in_an_outage_are_found() {
     let part: Part = |subject| Box::pin(backend::faults(subject));
     finds(Mistake::HangsInOutages, part, "ends within a second");
     finds(Mistake::StaysDown, part, "works within two seconds");
+    finds(Mistake::RepeatsWrites, part, "no increment is lost, and none counts twice");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline_store::backend::{
-    Appended, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, NewItem, Position, Result,
-    Version, Written,
+    Appended, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, MarkStep, NewItem,
+    Position, Result, Version, Written,
 };
 use bowline_store::wrapper::{Operation, Wrapped, Wrapper};
 use bowline_store::{Backend, MemoryBackend};
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::sync::mpsc;
 
-use crate::journal::{self, Journal};
+use crate::journal::{self, Journal, LONG};
 
 /// The variable that names the journal of a process that is to be killed.
 pub(crate) const STORE: &str = "BOWLINE_WRONG_WRITER";
@@ -32,6 +32,26 @@ pub(crate) enum Mistake {
     ExpiresLate,
     /// Takes `*` for a pattern that matches everything.
     PatternsInScan,
+    ScansBackwards,
+    /// Says that it deleted what was not there.
+    DeletesAnything,
+    /// Writes what it renews.
+    RenewsVersions,
+    RenewsForLess,
+    /// Takes a position that the writer knows.
+    IgnoresAbove,
+    /// Adds an item where a log is only kept.
+    AddsItemsToKeep,
+    IgnoresMarks,
+    TellsOfFencedItems,
+    /// Sets the mark again with each item.
+    SetsMarksAgain,
+    TellsSomethingElse,
+    MixesTopics,
+    /// Invents events beyond the end of a log.
+    HidesTheEnd,
+    ReturnsLongPages,
+    ReadsBackwards,
     ComparesThenWrites,
     ReadsStaleValues,
     ReadsStaleLogs,
@@ -43,6 +63,8 @@ pub(crate) enum Mistake {
     RepeatsEarlierMessages,
     KeepsAllMessages,
     HangsInOutages,
+    /// After an outage, a write from before it takes effect again.
+    RepeatsWrites,
     /// Fails for good after an outage.
     StaysDown,
     ForgetsInCrashes,
@@ -54,13 +76,14 @@ pub(crate) enum Mistake {
 pub(crate) struct Wrong {
     mistake: Mistake,
     folder: TempDir,
+    outages: AtomicU64,
     stores: Mutex<HashMap<String, Arc<Wrapped<WrongBackend>>>>,
 }
 
 impl Wrong {
     pub(crate) fn new(mistake: Mistake) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self { mistake, folder, stores: Mutex::default() }
+        Self { mistake, folder, outages: AtomicU64::default(), stores: Mutex::default() }
     }
 
     fn journal(&self, store: &str) -> PathBuf {
@@ -100,6 +123,11 @@ impl BackendUnderTest for Wrong {
 
     fn outage(&self, store: &str) -> Option<Outage> {
         let store = self.store(store);
+        let is_first = self.outages.fetch_add(1, Ordering::SeqCst) == 0;
+        // During the first one nothing is written.
+        if self.mistake == Mistake::RepeatsWrites && !is_first {
+            store.wait_for_writes();
+        }
         store.is_down.store(true, Ordering::SeqCst);
         let ends = self.mistake != Mistake::StaysDown;
         Some(Outage::new(move || store.is_down.store(!ends, Ordering::SeqCst)))
@@ -114,6 +142,9 @@ pub(crate) struct WrongBackend {
     pub(crate) journal: Option<Journal>,
     is_down: AtomicBool,
     reads: AtomicU64,
+    /// A write of some time ago, and how many there were.
+    earlier_write: Mutex<Option<(Key, Bytes)>>,
+    writes: AtomicU64,
     /// What was read of each key before.
     stale_values: Mutex<HashMap<Key, Option<Entry>>>,
     stale_logs: Mutex<HashMap<Key, LogSlice>>,
@@ -130,6 +161,8 @@ impl WrongBackend {
             journal: None,
             is_down: AtomicBool::default(),
             reads: AtomicU64::default(),
+            earlier_write: Mutex::default(),
+            writes: AtomicU64::default(),
             stale_values: Mutex::default(),
             stale_logs: Mutex::default(),
             last: Mutex::default(),
@@ -142,10 +175,65 @@ impl WrongBackend {
         if !self.is_down.load(Ordering::SeqCst) {
             return Ok(());
         }
-        if self.mistake == Mistake::HangsInOutages {
-            pending::<()>().await;
+        match self.mistake {
+            Mistake::HangsInOutages => pending::<()>().await,
+            Mistake::RepeatsWrites => {
+                let write = self.earlier_write.lock().unwrap().clone();
+                if let Some((key, value)) = write {
+                    self.memory.put(&key, value, LONG, Expect::Anything).await?;
+                }
+            }
+            _ => {}
         }
         Err(Error::new("out of reach"))
+    }
+
+    /// Remembers the first write of the counter that several writers share, and counts the others.
+    fn note_write(&self, key: &Key, value: &Bytes) {
+        if key.as_str() == "counter" {
+            self.earlier_write.lock().unwrap().get_or_insert_with(|| (key.clone(), value.clone()));
+            self.writes.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Waits until the counter has gone on, so that a repeated write matters.
+    fn wait_for_writes(&self) {
+        while self.writes.load(Ordering::SeqCst) < 100 {
+            std::thread::yield_now();
+        }
+    }
+
+    /// What becomes of an item, and the message that goes with it, before it is appended.
+    async fn misread(&self, item: &mut NewItem) -> Result<()> {
+        match (self.mistake, &mut item.mark, &mut item.tell) {
+            (Mistake::IgnoresAbove, ..) => item.above = Position(0),
+            (Mistake::AddsItemsToKeep, ..) => {
+                item.value.get_or_insert_default();
+            }
+            (Mistake::IgnoresMarks, Some(mark), _) => mark.step = MarkStep::Begin,
+            (Mistake::SetsMarksAgain, Some(mark), _) if mark.step == MarkStep::Continue => {
+                let found = self.memory.get(&mark.key).await?;
+                if found.is_some_and(|found| found.value == mark.owner) {
+                    mark.step = MarkStep::Begin;
+                }
+            }
+            (Mistake::TellsOfFencedItems, _, Some((topic, news))) => {
+                self.memory.publish(topic, news.clone()).await?;
+                item.tell = None;
+            }
+            (Mistake::MixesTopics, _, Some((topic, _))) => *topic = self.topic(topic),
+            (Mistake::TellsSomethingElse, None, Some((_, news))) => *news = "else".into(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The topic that a message goes to.
+    fn topic(&self, topic: &Key) -> Key {
+        match self.mistake {
+            Mistake::MixesTopics => Key::new(["topic"]),
+            _ => topic.clone(),
+        }
     }
 
     fn expiry(&self, expiry: Duration) -> Duration {
@@ -207,6 +295,30 @@ impl Wrapper for WrongBackend {
         })
     }
 
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(async move {
+            let found = self.memory.renew(key, expiry).await?;
+            match (self.mistake, &found) {
+                (Mistake::RenewsVersions, Some(entry)) => {
+                    self.memory.put(key, entry.value.clone(), expiry, Expect::Anything).await?;
+                    self.memory.get(key).await
+                }
+                (Mistake::RenewsForLess, Some(_)) if expiry.is_zero() => {
+                    self.memory.delete(key).await?;
+                    Ok(found)
+                }
+                _ => Ok(found),
+            }
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let was_there = self.memory.delete(key).await?;
+            Ok(was_there || self.mistake == Mistake::DeletesAnything)
+        })
+    }
+
     fn put<'a>(
         &'a self,
         key: &'a Key,
@@ -216,6 +328,7 @@ impl Wrapper for WrongBackend {
     ) -> BoxFuture<'a, Result<Written>> {
         Box::pin(async move {
             let expiry = self.expiry(expiry);
+            self.note_write(key, &value);
             if self.mistake == Mistake::ComparesThenWrites {
                 return self.compare_then_write(key, value, expiry, expect).await;
             }
@@ -238,15 +351,20 @@ impl Wrapper for WrongBackend {
     ) -> BoxFuture<'a, Result<Vec<Key>>> {
         Box::pin(async move {
             let pattern = prefix.as_str().strip_suffix('*');
-            match pattern.filter(|_| self.mistake == Mistake::PatternsInScan) {
-                Some(start) => self.memory.scan(&Key::new([start]), after, limit).await,
-                None => self.memory.scan(prefix, after, limit).await,
+            let mut found = match pattern.filter(|_| self.mistake == Mistake::PatternsInScan) {
+                Some(start) => self.memory.scan(&Key::new([start]), after, limit).await?,
+                None => self.memory.scan(prefix, after, limit).await?,
+            };
+            if self.mistake == Mistake::ScansBackwards {
+                found.reverse();
             }
+            Ok(found)
         })
     }
 
-    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
+    fn append<'a>(&'a self, log: &'a Key, mut item: NewItem) -> BoxFuture<'a, Result<Appended>> {
         Box::pin(async move {
+            self.misread(&mut item).await?;
             for (journal, value) in self.journal.iter().zip(&item.value) {
                 journal.note(b'l', log, value);
             }
@@ -266,9 +384,16 @@ impl Wrapper for WrongBackend {
         limit: usize,
     ) -> BoxFuture<'a, Result<LogSlice>> {
         Box::pin(async move {
+            let limit = match self.mistake {
+                Mistake::ReturnsLongPages => limit.saturating_add(1),
+                _ => limit,
+            };
             let mut read = self.memory.read(log, after, limit).await?;
-            if self.mistake == Mistake::HidesDroppedItems {
-                read.oldest = Position(1);
+            match self.mistake {
+                Mistake::HidesDroppedItems => read.oldest = Position(1),
+                Mistake::HidesTheEnd => read.next = read.next.max(after),
+                Mistake::ReadsBackwards => read.items.reverse(),
+                _ => {}
             }
             let before = self.stale_logs.lock().unwrap().insert(log.clone(), read.clone());
             match before {
@@ -280,6 +405,7 @@ impl Wrapper for WrongBackend {
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
+            let topic = &self.topic(topic);
             let before = self.last.lock().unwrap().insert(topic.clone(), value.clone());
             match (self.mistake, before) {
                 (Mistake::KeepsAllMessages, _) => {
@@ -304,6 +430,7 @@ impl Wrapper for WrongBackend {
                 self.listeners.lock().unwrap().push(sender);
                 return Ok(Box::pin(Unbounded(messages)) as BoxStream<'static, Bytes>);
             }
+            let topic = &self.topic(topic);
             let stream = self.memory.listen(topic).await?;
             let last = self.last.lock().unwrap().get(topic).cloned();
             if let Some(last) = last.filter(|_| self.mistake == Mistake::RepeatsEarlierMessages) {
