@@ -42,7 +42,7 @@ const SCAN: Duration = Duration::from_millis(900);
 /// ```no_run
 /// use bowline_store::backend::{Backend, Expect, Key};
 /// use bowline_store_redis::Redis;
-/// # use std::time::{Duration, Instant};
+/// # use std::time::Duration;
 ///
 /// # async fn example() -> Result<(), bowline_store::Error> {
 /// let store = Redis::connect("redis://localhost:6379").await?;

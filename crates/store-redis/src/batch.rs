@@ -20,12 +20,12 @@ const MANY: usize = 3;
 
 /// The commands that wait to be sent on one connection. Cheap to clone.
 ///
-/// The first command waits until all tasks that are ready have run, and takes along what they want to
-/// send. No command waits for the reply to another.
+/// The first that waits begins a task, which lets all tasks that are ready run, and then sends what they
+/// have added. It is a task of its own, because the caller of an operation may drop it, or not poll it
+/// for a while. No command waits for the reply to another.
 #[derive(Clone, Default)]
 pub(crate) struct Batch {
-    /// `None` while no command waits.
-    waiting: Arc<Mutex<Option<Vec<Waiting>>>>,
+    waiting: Arc<Mutex<Vec<Waiting>>>,
     /// How many operations wait to be sent, or for their reply.
     under_way: Arc<AtomicUsize>,
 }
@@ -48,38 +48,23 @@ impl Batch {
         if others + 1 < MANY {
             return Ok(command.query_async(&mut connection.clone()).await?);
         }
-        let command = match self.join(command) {
-            Ok(reply) => return received(reply).await,
-            Err(command) => command,
-        };
-        let collecting = Collecting { batch: self, connection, runtime };
-        tokio::task::yield_now().await;
-        let mut waiting = collecting.end();
-        if waiting.is_empty() {
-            return Ok(command.query_async(&mut connection.clone()).await?);
-        }
         let (reply, replies) = oneshot::channel();
-        waiting.push(Waiting { command, reply });
-        // A task of its own: the others get their replies even if this operation is dropped.
-        runtime.spawn(send(connection.clone(), waiting));
-        received(replies).await
+        if self.add(Waiting { command, reply }) {
+            runtime.spawn(send(self.clone(), connection.clone()));
+        }
+        let ended = |_| Failure::Unfit("the runtime of the store has ended".to_owned());
+        Ok(replies.await.map_err(ended)??)
     }
 
-    /// Waits with the command that is first. Returns the command if it is the first itself.
-    fn join(&self, command: Cmd) -> Result<oneshot::Receiver<RedisResult<Value>>, Cmd> {
+    /// Returns whether the command is the first that waits.
+    fn add(&self, command: Waiting) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(waiting) = waiting.as_mut() else {
-            *waiting = Some(Vec::new());
-            return Err(command);
-        };
-        let (reply, replies) = oneshot::channel();
-        waiting.push(Waiting { command, reply });
-        Ok(replies)
+        waiting.push(command);
+        waiting.len() == 1
     }
 
     fn take(&self) -> Vec<Waiting> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.take().unwrap_or_default()
+        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -92,31 +77,9 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// While it exists, commands wait with the first one.
-struct Collecting<'a> {
-    batch: &'a Batch,
-    connection: &'a MultiplexedConnection,
-    runtime: &'a Handle,
-}
-
-impl Collecting<'_> {
-    /// The commands that wait.
-    fn end(self) -> Vec<Waiting> {
-        self.batch.take()
-    }
-}
-
-impl Drop for Collecting<'_> {
-    /// Sends what waits with an operation that was dropped.
-    fn drop(&mut self) {
-        let waiting = self.batch.take();
-        if !waiting.is_empty() {
-            self.runtime.spawn(send(self.connection.clone(), waiting));
-        }
-    }
-}
-
-async fn send(mut connection: MultiplexedConnection, waiting: Vec<Waiting>) {
+async fn send(batch: Batch, mut connection: MultiplexedConnection) {
+    tokio::task::yield_now().await;
+    let waiting = batch.take();
     let count = waiting.len();
     let mut commands = Pipeline::with_capacity(count);
     let mut replies = Vec::with_capacity(count);
@@ -133,9 +96,4 @@ async fn send(mut connection: MultiplexedConnection, waiting: Vec<Waiting>) {
             let _ = reply.send(Err(error.clone()));
         }),
     }
-}
-
-async fn received(reply: oneshot::Receiver<RedisResult<Value>>) -> Result<Value, Failure> {
-    let ended = |_| Failure::Unfit("the runtime of the store has ended".to_owned());
-    Ok(reply.await.map_err(ended)??)
 }

@@ -4,11 +4,13 @@ use std::pin::Pin;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use bowline_store::backend::{Backend as _, Expect, Key};
+use bowline_store::backend::{Backend as _, BoxFuture, Expect, Key};
 use bowline_store_redis::Redis;
 use tokio::task::JoinSet;
 
 use crate::redis_server::RedisServer;
+
+type Deletion<'a> = BoxFuture<'a, bowline_store::backend::Result<bool>>;
 
 const LONG: Duration = Duration::from_secs(800);
 
@@ -59,6 +61,18 @@ async fn commands_of_operations_that_are_ready_together_are_sent_together() {
 
 #[tokio::test]
 async fn an_operation_that_is_dropped_takes_no_other_along() {
+    begun_at_once(|operations| drop(operations.remove(2))).await;
+}
+
+// A task that selects among futures may leave one of them alone for as long as it likes.
+#[tokio::test]
+async fn an_operation_that_is_not_polled_any_more_holds_up_no_other() {
+    begun_at_once(|operations| operations.swap(2, 5)).await;
+}
+
+/// Begins six operations at the same time and does something to them. Those that are left then end, one
+/// after the other.
+async fn begun_at_once(change: impl FnOnce(&mut Vec<Deletion<'_>>)) {
     let server = RedisServer::start();
     let store = connect(&server).await;
     let keys: Vec<_> = (0..6).map(|number| Key::new(["value", &number.to_string()])).collect();
@@ -71,8 +85,8 @@ async fn an_operation_that_is_dropped_takes_no_other_along() {
     for operation in &mut operations {
         assert!(Pin::new(operation).poll(&mut context).is_pending());
     }
-    // The first two were sent at once. The third collects the others.
-    drop(operations.remove(2));
+    // The first two were sent at once. The third is the first that waits for others.
+    change(&mut operations);
     for operation in operations {
         assert!(operation.await.expect("a reply"), "there was a value");
     }
