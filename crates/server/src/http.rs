@@ -10,6 +10,7 @@ use std::future::Future;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 pub use bowline_http::server::{
     Admit, CredentialRefusal, Endpoint, HttpLimits, Sessions, VerifiedCaller,
@@ -23,12 +24,17 @@ use self::auth::ClaimsSource;
 pub use self::auth::{Authorization, HttpMetadata};
 use self::reload::reload_keys;
 use self::stop::{StopSignal, stop_signal};
+use crate::notify::Notify;
 use crate::seal::StateKeys;
 use crate::serve::ServeError;
 use crate::server::{BuildError, Server};
+use crate::service::Service;
 
 /// The path under which [`Http::bind`] serves.
 const PATH: &str = "/mcp";
+
+/// How long a server that stops may take to publish its last changes.
+const LAST_CHANGES: Duration = Duration::from_secs(1);
 
 impl Server {
     /// This server over HTTP, every revision on one endpoint: a tower service to mount in axum or
@@ -233,7 +239,10 @@ impl Http {
             http.public_url = Some(format!("http://{bound}{PATH}"));
         }
         let endpoint = http.build()?;
-        Ok(Bound { listener, endpoint, keys: http.server.shared_keys() })
+        let (service, keys) = (http.server.build()?, http.server.shared_keys());
+        let drain = http.config.limits().drain;
+        let notify = http.server.notify();
+        Ok(Bound { listener, endpoint, service, notify, drain, keys })
     }
 }
 
@@ -241,6 +250,10 @@ impl Http {
 pub struct Bound {
     listener: Listener,
     endpoint: Endpoint,
+    service: Service,
+    notify: Notify,
+    /// How long calls and tasks may run on when the server stops.
+    drain: Duration,
     /// The keys that were set, if any.
     keys: Option<StateKeys>,
 }
@@ -283,9 +296,18 @@ impl Bound {
 
     /// Serves until `stop` resolves, then lets running calls end. With a shared store it first serves
     /// on for [`HttpLimits::lame_duck`], unless
-    /// [`Endpoint::stop`] was called.
+    /// [`Endpoint::stop`] was called, and tasks may run on as long as calls: clients ask other
+    /// processes for their results.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) {
-        self.listener.serve(self.endpoint, stop).await;
+        let Self { listener, endpoint, service, notify, drain, .. } = self;
+        let stopped = endpoint.stopped();
+        let tasks = async {
+            stopped.await;
+            _ = tokio::time::timeout(drain, service.tasks_ended()).await;
+        };
+        tokio::join!(listener.serve(endpoint, stop), tasks);
+        // The last calls may have changed something just now.
+        _ = tokio::time::timeout(LAST_CHANGES, notify.publish_now()).await;
     }
 }
 
@@ -327,14 +349,4 @@ impl fmt::Debug for Http {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_setting_counts_after_a_clone_was_built() {
-        let http = Server::new("api", "1.0.0").http();
-        assert!(http.build().is_ok());
-        assert!(http.clone().host("not a host").build().is_err());
-        assert!(http.build().is_ok());
-    }
-}
+mod tests;

@@ -59,6 +59,12 @@ impl Service {
         _ = self.0.router.shared().tasks.backend.set(store);
     }
 
+    /// Waits until no task runs here that other processes know of.
+    #[cfg(feature = "http")]
+    pub(crate) async fn tasks_ended(&self) {
+        self.0.router.shared().tasks.ended().await;
+    }
+
     /// Where the code for tasks of an upstream is found, if it is a built server.
     pub(crate) fn task_source(upstream: &dyn Any) -> Option<TaskSource> {
         let service = upstream.downcast_ref::<Self>()?.clone();

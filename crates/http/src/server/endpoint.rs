@@ -135,7 +135,7 @@ impl Endpoint {
     }
 
     /// Resolves when [`stop`](Self::stop) was called.
-    pub(super) fn stopped(&self) -> BoxFuture<()> {
+    pub fn stopped(&self) -> BoxFuture<()> {
         self.core.stopped()
     }
 

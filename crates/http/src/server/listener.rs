@@ -16,7 +16,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bowline_proto::request::Peer;
@@ -160,11 +159,7 @@ impl AcceptLoop {
     /// socket is closed.
     fn accept_queued(&mut self) {
         while let Ok(permit) = self.room.clone().try_acquire_owned() {
-            let mut cx = Context::from_waker(Waker::noop());
-            let Poll::Ready(Ok((stream, peer))) = self.listener.listener.poll_accept(&mut cx)
-            else {
-                return;
-            };
+            let Ok((stream, peer)) = tcp::accept_queued(&self.listener.listener) else { return };
             self.open(stream, peer, Ok(permit));
         }
     }

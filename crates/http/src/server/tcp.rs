@@ -1,13 +1,15 @@
-//! The TCP options of a connection.
+//! The TCP options of a connection, and the queue of those that were not accepted yet.
 //!
-//! They let the system notice what no byte shows: a client that lost power or its network
+//! The options let the system notice what no byte shows: a client that lost power or its network
 //! acknowledges nothing and closes nothing. Without them its connection, its streams and its
 //! session would stay until a write fails.
 
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 use super::limits::HttpLimits;
 
@@ -31,6 +33,19 @@ pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
     }
 }
 
+/// Accepts a connection that waits in the queue of the system. The system itself is asked, because
+/// the runtime learns of a new connection only at its next turn.
+///
+/// # Errors
+///
+/// If no connection waits.
+pub(super) fn accept_queued(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let (socket, peer) = SockRef::from(listener).accept()?;
+    socket.set_nonblocking(true)?;
+    let peer = peer.as_socket().ok_or(ErrorKind::Unsupported)?;
+    Ok((TcpStream::from_std(socket.into())?, peer))
+}
+
 /// Keep-alive probes after which an unreachable client is given up within this time.
 fn keep_alive(unreachable: Duration) -> TcpKeepalive {
     // Systems count in whole seconds, and refuse zero.
@@ -51,4 +66,24 @@ fn keep_alive(unreachable: Duration) -> TcpKeepalive {
         keep_alive.with_interval(interval).with_retries(PROBES)
     };
     keep_alive
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_is_accepted_before_the_runtime_knows_of_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(listener.poll_accept(&mut cx).is_pending());
+        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        // The runtime had no turn since.
+        assert!(listener.poll_accept(&mut cx).is_pending());
+        let (_, peer) = accept_queued(&listener).unwrap();
+        assert_eq!(peer, client.local_addr().unwrap());
+        assert!(accept_queued(&listener).is_err(), "no other connection waits");
+    }
 }

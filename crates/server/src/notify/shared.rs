@@ -5,6 +5,7 @@
 //! notified its own clients already.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use bowline_types::subscription::SubscriptionFilter;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::JoinHandle;
 
 use super::{ListenRequest, Notify, Pending, Subscriber, Subscribers};
@@ -28,12 +30,20 @@ const TOGETHER: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The tasks that publish and receive. They end with the notifier.
-#[derive(Debug)]
-pub(super) struct Sharing([JoinHandle<()>; 2]);
+pub(super) struct Sharing {
+    tasks: [JoinHandle<()>; 2],
+    publisher: Arc<Publisher>,
+}
+
+impl fmt::Debug for Sharing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sharing").finish_non_exhaustive()
+    }
+}
 
 impl Drop for Sharing {
     fn drop(&mut self) {
-        self.0.iter().for_each(JoinHandle::abort);
+        self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -67,10 +77,20 @@ impl Notify {
         }
         let origin = u64::from_ne_bytes(bytes);
         let (number, own) = self.add_subscriber(everything());
-        let publishes = spawn_on(&runtime, publish_all(store.clone(), own, origin));
+        let (store, turn) = (store.clone(), AsyncMutex::default());
+        let publisher = Arc::new(Publisher { store: store.clone(), own, origin, turn });
+        let publishes = spawn_on(&runtime, publisher.clone().publish_all());
         let to = Receiver { subscribers: Arc::downgrade(&self.0), number, origin };
-        let receives = spawn_on(&runtime, to.receive_all(store.clone()));
-        lock(&self.0).sharing = Some(Sharing([publishes, receives]));
+        let receives = spawn_on(&runtime, to.receive_all(store));
+        lock(&self.0).sharing = Some(Sharing { tasks: [publishes, receives], publisher });
+    }
+
+    /// Publishes at once what is pending for other processes: this one is about to end.
+    pub(crate) async fn publish_now(&self) {
+        let publisher = lock(&self.0).sharing.as_ref().map(|sharing| sharing.publisher.clone());
+        if let Some(publisher) = publisher {
+            publisher.publish().await;
+        }
     }
 }
 
@@ -82,18 +102,37 @@ fn everything() -> ListenRequest {
     ListenRequest { filter, every_resource: true }
 }
 
-/// Publishes what the subscriber is notified of. What the store does not take is published later.
-async fn publish_all(store: Arc<dyn Backend>, own: Arc<Subscriber>, origin: u64) {
-    loop {
-        while lock(&own.pending).is_empty() {
-            own.woken.notified().await;
+/// Publishes what its subscriber is notified of.
+struct Publisher {
+    store: Arc<dyn Backend>,
+    own: Arc<Subscriber>,
+    origin: u64,
+    /// Held while changes that are not pending any more are being published.
+    turn: AsyncMutex<()>,
+}
+
+impl Publisher {
+    async fn publish_all(self: Arc<Self>) {
+        loop {
+            while lock(&self.own.pending).is_empty() {
+                self.own.woken.notified().await;
+            }
+            tokio::time::sleep(TOGETHER).await;
+            self.publish().await;
         }
-        tokio::time::sleep(TOGETHER).await;
-        let pending = std::mem::take(&mut *lock(&own.pending));
-        let Pending { tools, prompts, resources, updated } = pending;
+    }
+
+    /// Publishes what is pending. What the store does not take is published later.
+    async fn publish(&self) {
+        let _turn = self.turn.lock().await;
+        let pending = std::mem::take(&mut *lock(&self.own.pending));
+        if pending.is_empty() {
+            return;
+        }
+        let (origin, Pending { tools, prompts, resources, updated }) = (self.origin, pending);
         let changes = SharedChanges { origin, tools, prompts, resources, updated };
         let text = serde_json::to_vec(&changes).unwrap_or_default();
-        while store.publish(&topic(), text.clone().into()).await.is_err() {
+        while self.store.publish(&topic(), text.clone().into()).await.is_err() {
             tokio::time::sleep(PAUSE).await;
         }
     }

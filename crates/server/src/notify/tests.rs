@@ -1,4 +1,4 @@
-//! What subscribers hear.
+//! What subscribers hear, in virtual time.
 
 use super::*;
 
@@ -73,4 +73,27 @@ fn a_subscription_that_is_dropped_leaves_nothing_behind() {
     let notify = Notify::new();
     drop(notify.subscribe(request(SubscriptionFilter::new())));
     assert!(lock(&notify.0).by_number.is_empty());
+}
+
+/// What a subscriber of another process hears of a change right before `end`.
+async fn heard_elsewhere(end: impl AsyncFnOnce(Notify)) -> Vec<ReportedChange> {
+    let store: Arc<dyn bowline_store::Backend> = Arc::new(bowline_store::MemoryBackend::default());
+    let (ending, other) = (Notify::new(), Notify::new());
+    ending.share(&store);
+    other.share(&store);
+    let filter = SubscriptionFilter::new().with_resource("a://b");
+    let subscription = other.subscribe(request(filter));
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    ending.resource_updated("a://b");
+    end(ending).await;
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    heard(&subscription)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_ends_publishes_its_last_changes() {
+    let published = heard_elsewhere(async |ending: Notify| ending.publish_now().await).await;
+    assert_eq!(published, [ReportedChange::Resource("a://b".to_owned())]);
+    let killed = heard_elsewhere(async |ending: Notify| drop(ending)).await;
+    assert_eq!(killed, []);
 }

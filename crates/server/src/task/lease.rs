@@ -11,7 +11,7 @@ use std::time::Duration;
 use bowline_proto::sync::lock;
 use bowline_store::tasks::TaskStore;
 use bowline_transport::task::spawn;
-use tokio::sync::{Mutex as AsyncMutex, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -33,6 +33,8 @@ pub(super) struct Lease {
     running: Mutex<HashSet<String>>,
     /// Held across writes, so that the keys are never removed while a task begins.
     held: AsyncMutex<HeldLease>,
+    /// Woken when a task has left.
+    left: Notify,
     /// Counts how often the lease was renewed.
     renewals: watch::Sender<u64>,
     /// How long the store keeps a task at most.
@@ -51,8 +53,16 @@ struct HeldLease {
 impl Lease {
     pub(super) fn new(limits: &TaskLimits) -> Self {
         let (renewals, _) = watch::channel(0);
-        let (id, running, held) = Default::default();
-        Self { id, running, held, renewals, longest_ttl: limits.longest_ttl, most: limits.running }
+        let (id, running, held, left) = Default::default();
+        Self {
+            id,
+            running,
+            held,
+            left,
+            renewals,
+            longest_ttl: limits.longest_ttl,
+            most: limits.running,
+        }
     }
 
     /// Enters a task that is about to run here. The lease is written before this returns, so no
@@ -106,6 +116,21 @@ impl Lease {
         match self.is_own(replica) {
             true => Ok(!lock(&self.running).contains(task)),
             false => Ok(!store.has_lease(replica).await?),
+        }
+    }
+
+    /// Waits until no task runs here.
+    #[cfg(feature = "http")]
+    pub(super) async fn idle(&self) {
+        let mut left = std::pin::pin!(self.left.notified());
+        loop {
+            // Registered before it looks, so that it misses no task that leaves meanwhile.
+            left.as_mut().enable();
+            if lock(&self.running).is_empty() {
+                return;
+            }
+            left.as_mut().await;
+            left.set(self.left.notified());
         }
     }
 
@@ -191,5 +216,6 @@ impl RunningTask {
 impl Drop for RunningTask {
     fn drop(&mut self) {
         lock(&self.lease.running).remove(&self.task);
+        self.lease.left.notify_waiters();
     }
 }

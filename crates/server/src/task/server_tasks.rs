@@ -70,6 +70,15 @@ impl ServerTasks {
         Some(self.limited(backend))
     }
 
+    /// Waits until no task runs here. Tasks in the memory of this process are lost with it, so there
+    /// is nothing to wait for.
+    #[cfg(feature = "http")]
+    pub(crate) async fn ended(&self) {
+        if self.shared_store().is_some() {
+            self.lease.idle().await;
+        }
+    }
+
     fn limited(&self, backend: &Arc<dyn Backend>) -> TaskStore {
         TaskStore::new(backend.clone()).with_longest_record(self.limits.record)
     }
