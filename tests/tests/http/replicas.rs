@@ -3,6 +3,7 @@
 mod rates;
 mod replica;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +13,9 @@ use bowline_http::store::wrapper::{OperationKind, Wrapped};
 use serde_json::json;
 use tokio::time::{Instant, advance, sleep, timeout};
 
-use self::replica::{Replica, store};
+use self::replica::{Events, Replica, store};
 use crate::faulty_store::{Fault, FaultyStore};
-use crate::test_server::{Session, TestServer, call, text_of, within};
+use crate::test_server::{Session, TestServer, call, listen, request, text_of, within};
 use crate::wire::{Request, Wire};
 
 fn echo(session: &Session) -> Request {
@@ -258,6 +259,88 @@ async fn a_change_at_one_endpoint_reaches_the_clients_of_the_others_once() {
         let published = published.count();
         assert_eq!(published, 1, "changes within a moment are published together");
     }
+}
+
+/// The changes that come on a stream within a second.
+async fn changes(get: &mut Events) -> BTreeSet<String> {
+    let mut changes = BTreeSet::new();
+    while let Ok(Some(event)) = timeout(Duration::from_secs(1), get.message()).await {
+        let message = event.json();
+        let what = message["params"]["uri"].as_str().or(message["method"].as_str());
+        changes.insert(what.unwrap().to_owned());
+    }
+    changes
+}
+
+fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
+    names.map(str::to_owned).into()
+}
+
+/// The lists that the server has.
+const LISTS: [&str; 2] =
+    ["notifications/tools/list_changed", "notifications/resources/list_changed"];
+
+// An endpoint that is stopped or killed does not pass on what happens before its clients have come to
+// another one, and that one may know nothing of their sessions until then.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_comes_to_another_endpoint_is_notified_of_all_that_may_have_changed() {
+    let store = store();
+    let a = Replica::on(&store);
+    let session = a.session().await;
+    let mut get = a.stream(&session.get()).await;
+    assert_eq!(changes(&mut get).await, names([]));
+    for (id, uri) in [(2, "note://a"), (3, "note://b")] {
+        let subscribe = request(id, "resources/subscribe", json!({ "uri": uri }));
+        assert_eq!(a.ask(&session.post(subscribe)).await.0, 200);
+    }
+    drop(get);
+    let b = Replica::on(&store);
+    let mut get = b.stream(&session.get()).await;
+    let [tools, resources] = LISTS;
+    let all = names([tools, resources, "note://a", "note://b"]);
+    assert_eq!(changes(&mut get).await, all);
+    // From now on this endpoint knows of every change.
+    drop(get);
+    b.notify.resource_updated("note://b");
+    let mut get = b.stream(&session.get()).await;
+    assert_eq!(changes(&mut get).await, names(["note://b"]));
+}
+
+// A client that opens its first stream has the lists from just before.
+#[tokio::test(start_paused = true)]
+async fn a_first_stream_at_another_endpoint_begins_with_the_resources_that_may_have_changed() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    let mut get = b.stream(&session.get()).await;
+    assert_eq!(changes(&mut get).await, names([]), "the session follows nothing yet");
+    drop(get);
+    let session = a.session().await;
+    let subscribe = request(2, "resources/subscribe", json!({ "uri": "note://a" }));
+    assert_eq!(a.ask(&session.post(subscribe)).await.0, 200);
+    let mut get = b.stream(&session.get()).await;
+    assert_eq!(changes(&mut get).await, names(["note://a"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_messages_may_have_been_missed_followers_are_notified_of_all_that_may_have_changed() {
+    let store = store();
+    let replica = Replica::on(&store);
+    let session = replica.session().await;
+    let mut get = replica.stream(&session.get()).await;
+    let subscribe = request(2, "resources/subscribe", json!({ "uri": "note://a" }));
+    assert_eq!(replica.ask(&session.post(subscribe)).await.0, 200);
+    let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["note://b"] });
+    let mut listening = replica.stream(&listen(filter)).await;
+    let acknowledged = listening.message().await.unwrap().json();
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(changes(&mut get).await, names([]));
+    for topic in ["changes", "sessions"] {
+        store.publish(&Key::new([topic]), "".into()).await.unwrap();
+    }
+    let [tools, resources] = LISTS;
+    assert_eq!(changes(&mut get).await, names([tools, resources, "note://a"]));
+    assert_eq!(changes(&mut listening).await, names([tools, "note://b"]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -39,7 +39,9 @@ use crate::classify::{Claim, LegacyFrame};
 use crate::codec::lines::Unit;
 use crate::frame::{Frame, Message};
 use crate::pace::Pace;
-use crate::request::{ExchangeId, Outgoing, Owner, QuestionError, Request, Response, Sink};
+use crate::request::{
+    ExchangeId, Outgoing, Owner, QuestionError, ReportedChange, Request, Response, Sink,
+};
 use crate::table::exchanges::ExchangeTable;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{KnownClient, splice};
@@ -273,6 +275,19 @@ impl ServerConnection {
             _ => None,
         };
         self.transmit(self.route(number), Role::Within, frame);
+    }
+
+    /// Reports these changes to a session, as far as it gets such changes, and that every resource that
+    /// it follows has changed. For drivers of a session that may have missed changes.
+    pub fn report_missed(&mut self, lists: impl IntoIterator<Item = ReportedChange>, now: Instant) {
+        let is_standing = |call: &ServiceCall| matches!(call, ServiceCall::Standalone { .. });
+        let standing = self.calls.iter().find(|(_, call)| is_standing(call));
+        let (Some((number, _)), Some(session)) = (standing, &self.session) else { return };
+        let resources = session.followed_resources().iter().cloned().map(ReportedChange::Resource);
+        let changes: Vec<_> = lists.into_iter().chain(resources).collect();
+        for change in changes {
+            self.emit(number, Outgoing::Change(change), now);
+        }
     }
 
     /// Fails the questions that have timed out with `TimedOut`, and cancels them at the client.

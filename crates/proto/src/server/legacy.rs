@@ -13,6 +13,7 @@
 //! ([`LegacySession::fail_questions`]). In the second and third case the client gets
 //! `notifications/cancelled`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -260,6 +261,11 @@ impl LegacySession {
         }
         self.subscribed.begin(params.uri, call);
         Ok(())
+    }
+
+    /// The resources whose changes the session gets.
+    pub(super) fn followed_resources(&self) -> &BTreeSet<String> {
+        self.subscribed.agreed()
     }
 
     /// The service accepted the subscription of a call.

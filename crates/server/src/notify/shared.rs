@@ -159,11 +159,8 @@ impl Receiver {
     }
 
     fn handle(&self, message: &Bytes) {
-        // Messages may have been missed, so any list may have changed.
         if message.is_empty() {
-            let lists = [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
-            lists.iter().for_each(|change| self.tell(change));
-            return;
+            return self.tell_everything();
         }
         // A process of another version may publish what this one cannot read.
         let Ok(changes) = serde_json::from_slice::<SharedChanges>(message) else { return };
@@ -174,6 +171,20 @@ impl Receiver {
         let mut pending = Pending { tools, prompts, resources, updated };
         while let Some(change) = pending.take() {
             self.tell(&change);
+        }
+    }
+
+    /// Messages may have been missed, so anything may have changed. What a session with a handshake
+    /// follows is known to its connection alone, which reports it for itself.
+    fn tell_everything(&self) {
+        let lists = [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
+        lists.iter().for_each(|change| self.tell(change));
+        let Some(subscribers) = self.subscribers.upgrade() else { return };
+        let subscribers: Vec<_> = lock(&subscribers).by_number.values().cloned().collect();
+        for subscriber in subscribers {
+            for uri in &subscriber.request.filter.resource_subscriptions {
+                subscriber.add(&ReportedChange::Resource(uri.clone()));
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Topics with several publishers and listeners, on two handles.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bowline_store::backend::{BoxStream, Expect, Key, Position};
@@ -114,18 +115,19 @@ async fn a_slow_listener_is_bounded(subject: &dyn BackendUnderTest) {
 /// A replay on one handle follows a writer on the other.
 async fn replays_miss_nothing(subject: &dyn BackendUnderTest) {
     const EVENTS: u64 = 300;
+    const WAITING: u64 = 20;
     let (writer, reader) = (subject.open("replay").await, subject.open("replay").await);
     let log = EventLog::new(reader, "session", 1, LONG);
     let mut replay = log.replay(Position(0)).await.unwrap_or_else(|_| panic!("no gap yet"));
     let writing = Arc::new(EventLog::new(writer, "session", 1, LONG));
-    let writes = on_threads(1, move |_| {
-        let log = writing.clone();
-        async move {
-            for number in 1..=EVENTS {
-                log.append(number.to_string().as_bytes(), number == EVENTS).await.unwrap();
-            }
+    let write = move |log: Arc<EventLog>, events: RangeInclusive<u64>| async move {
+        for number in events {
+            log.append(number.to_string().as_bytes(), number == EVENTS).await.unwrap();
         }
-    });
+    };
+    // So the replay reads several events at once, however slow the writer is.
+    write(writing.clone(), 1..=WAITING).await;
+    let writes = on_threads(1, move |_| write(writing.clone(), WAITING + 1..=EVENTS));
     let reads = async {
         for number in 1..=EVENTS {
             let event = tokio::time::timeout(PATIENCE, replay.next()).await;

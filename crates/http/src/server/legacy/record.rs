@@ -42,6 +42,9 @@ pub(super) struct Record {
     copies: u32,
     /// The copy that has the GET stream, if any has.
     pub(super) listener: Option<u32>,
+    /// How many GET streams there were so far, at all endpoints.
+    #[serde(default)]
+    pub(super) get_streams: u64,
     #[serde(with = "snapshot")]
     pub(super) session: SessionSnapshot,
 }
@@ -69,7 +72,8 @@ mod snapshot {
 impl Record {
     /// The record of a session of which there is one copy, with the number 0.
     pub(super) fn new(owner: &Owner, session: SessionSnapshot) -> Self {
-        Self { format: FORMAT, owner: identity(owner), copies: 1, listener: None, session }
+        let owner = identity(owner);
+        Self { format: FORMAT, owner, copies: 1, listener: None, get_streams: 0, session }
     }
 
     /// Reads a record. `None` if it is in another format.

@@ -6,11 +6,16 @@
 
 use std::time::{Duration, Instant};
 
+use bowline_proto::request::ReportedChange;
 use bowline_store::backend::Version;
 
 use super::super::super::clock::now;
 use super::super::super::limits::{HttpLimits, SWEEP};
 use super::super::record::Record;
+
+/// The changes of lists.
+const LISTS: [ReportedChange; 3] =
+    [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
 
 /// One endpoint's copy of a session that several endpoints serve. Part of the session's state, so
 /// the session's lock guards it. A session without a shared store has none.
@@ -24,13 +29,37 @@ pub(super) struct SharedCopy {
     /// The version of that record in the store. A write names it, and fails if another copy has
     /// written since.
     pub(super) version: Version,
+    /// How many GET streams the session had had when this copy began to note changes. `None` if it has
+    /// noted all changes since the stream before last: those of the time between two streams, too.
+    pub(super) notes_since: Option<u64>,
     /// When upkeep was due last.
     pub(super) kept_up: Instant,
 }
 
 impl SharedCopy {
     pub(super) fn new(number: Option<u32>, record: Record, version: Version) -> Self {
-        Self { number, counts_from: 0, record, version, kept_up: now() }
+        Self { number, counts_from: 0, record, version, notes_since: None, kept_up: now() }
+    }
+
+    /// A copy of a session that another one has opened.
+    pub(super) fn restored(record: Record, version: Version) -> Self {
+        Self { notes_since: Some(record.get_streams), ..Self::new(None, record, version) }
+    }
+
+    /// Notes that changes may have been missed until now.
+    pub(super) fn misses_changes(&mut self) {
+        self.notes_since = Some(self.record.get_streams);
+    }
+
+    /// What the GET stream that this copy has just claimed must report, because nobody may have noted
+    /// it between that stream and the one before. From now on this copy does.
+    ///
+    /// A client that opens its first stream has read the lists a moment ago, so they are left out.
+    pub(super) fn take_missed(&mut self) -> Option<&'static [ReportedChange]> {
+        let since = self.notes_since.take()?;
+        let has_missed = since + 1 >= self.record.get_streams;
+        let lists = if self.record.get_streams > 1 { &LISTS[..] } else { &[] };
+        has_missed.then_some(lists)
     }
 
     /// Whether no other copy has the GET stream.

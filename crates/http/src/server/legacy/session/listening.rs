@@ -8,6 +8,8 @@ use std::task::{Context, Poll};
 use bowline_store::backend::Position;
 
 use super::super::super::calls;
+use super::super::super::clock::now;
+use super::copy::SharedCopy;
 use super::get_streams::{OpenedGetStream, Start};
 use super::subscription::{Parked, Subscription};
 use super::{HttpSession, State};
@@ -60,13 +62,36 @@ impl HttpSession {
 
     /// Opens a GET stream. The newest takes over from one that is open, because the server cannot
     /// know whether the client still has the other.
-    pub(in super::super) fn open_get_stream(&self, start: Start) -> OpenedGetStream {
-        let mut state = self.lock();
-        let line = state.standalone.clone();
-        let opened = state.get_streams.open(start, line);
-        // Wakes the older stream, so that it ends.
-        state.standalone.wake_readers();
+    pub(in super::super) fn open_get_stream(self: &Arc<Self>, start: Start) -> OpenedGetStream {
+        let (opened, detached) = {
+            let mut state = self.lock();
+            let line = state.standalone.clone();
+            let opened = state.get_streams.open(start, line);
+            // Wakes the older stream, so that it ends.
+            state.standalone.wake_readers();
+            let missed = state.copy.as_deref_mut().and_then(SharedCopy::take_missed);
+            if let Some(lists) = missed {
+                state.connection.report_missed(lists.iter().cloned(), now());
+            }
+            (opened, state.deliver(None))
+        };
+        self.start(detached);
         opened
+    }
+
+    /// Notes that changes may have been missed. The lists are reported by the session's own
+    /// subscription, which notices the same.
+    pub(in super::super) fn may_have_missed_changes(self: &Arc<Self>) {
+        let detached = {
+            let mut state = self.lock();
+            if state.get_streams.is_open() {
+                state.connection.report_missed([], now());
+            } else if let Some(copy) = &mut state.copy {
+                copy.misses_changes();
+            }
+            state.deliver(None)
+        };
+        self.start(detached);
     }
 
     /// Whether a GET stream may send an event of the log. Exactly one stream may (HTTP-47), so the

@@ -100,7 +100,7 @@ impl HttpSession {
         let is_served = |it: &Record| it.belongs_to(owner) && spoken.contains(&it.session.revision);
         let Some(record) = Record::parse(&entry.value).filter(is_served) else { return Ok(None) };
         let session = Self::new(id.to_owned(), owner.clone(), SessionKind::Streamable, core);
-        session.begin_copy(SharedCopy::new(None, record, entry.version));
+        session.begin_copy(SharedCopy::restored(record, entry.version));
         Ok(Some(session))
     }
 
@@ -191,7 +191,11 @@ impl HttpSession {
     /// If the store fails.
     pub(in super::super) async fn claim_get_stream(self: &Arc<Self>) -> Result<(), Error> {
         self.take_number().await?;
-        self.write(|record, copy| record.listener = copy).await
+        let claim = |record: &mut Record, copy| {
+            record.listener = copy;
+            record.get_streams += 1;
+        };
+        self.write(claim).await
     }
 
     /// Writes into the record, in a task, that this copy has no GET stream any more.
@@ -209,7 +213,7 @@ impl HttpSession {
                 .await;
             // A newer stream may have claimed the session before we wrote.
             if session.is_listened_to() {
-                let _ = session.claim_get_stream().await;
+                let _ = session.write(|record, copy| record.listener = copy).await;
             }
         });
     }

@@ -40,6 +40,7 @@ fn read_again(table: &Weak<Table>) {
         for session in sessions.iter().filter(|session| session.is_shared()) {
             // If the store fails, the next request reads the record.
             let _ = session.refresh().await;
+            session.may_have_missed_changes();
             forget_closed(&table, session);
         }
     });
