@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline::types::revision::Revision;
+use bowline_http::server::HttpLimits;
 use bowline_http::store::backend::{Backend, Expect, Key};
 use bowline_http::store::wrapper::{OperationKind, Wrapped};
 use serde_json::json;
@@ -15,6 +16,7 @@ use tokio::time::{Instant, advance, sleep, timeout};
 
 use self::replica::{Events, Replica, store};
 use crate::faulty_store::{Fault, FaultyStore};
+use crate::sessions::answer_to;
 use crate::test_server::{Session, TestServer, call, listen, request, text_of, within};
 use crate::wire::{Request, Wire};
 
@@ -83,6 +85,28 @@ async fn an_id_is_never_used_twice_even_if_the_store_loses_the_number_of_a_copy(
     }
 }
 
+// After a failover two copies have the same number. The client does not answer twice: it got a 202.
+// spec: HTTP-22
+#[tokio::test(start_paused = true)]
+async fn an_answer_finds_its_question_even_if_the_store_loses_the_number_of_a_copy() {
+    let store = store();
+    let (a, b, c) = (Replica::on(&store), Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    let key = Key::new(["session", &session.id]);
+    let before = store.get(&key).await.unwrap().unwrap().value;
+    let mut of_b = b.stream(&session.call("ask", json!({}))).await;
+    let question = of_b.message().await.unwrap().json();
+    let hour = Duration::from_secs(3600);
+    store.put(&key, before, hour, Expect::Anything).await.unwrap();
+    let mut of_c = c.stream(&session.call("ask", json!({}))).await;
+    assert_ne!(of_c.message().await.unwrap().json()["id"], question["id"]);
+    let result = json!({ "action": "accept", "content": answer_to(&question) });
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
+    assert_eq!(c.ask(&session.post(answer.to_string())).await.0, 202);
+    let last = timeout(Duration::from_secs(1), of_b.messages()).await.expect("an answer");
+    assert_eq!(text_of(&last[0].json()), "sure");
+}
+
 // spec: RESUME-5
 #[tokio::test]
 async fn an_event_that_the_store_refused_is_a_gap_for_a_client_that_resumes_before_it() {
@@ -119,6 +143,23 @@ async fn an_open_stream_keeps_its_session_and_its_log() {
     assert_eq!(stream.messages().await.len(), 2);
     let again = b.stream(&session.resume(&first)).await.messages().await;
     assert_eq!(text_of(&again[1].json()), "told 2", "{again:?}");
+}
+
+// spec: SESS-7, SESS-8, SESS-15
+#[tokio::test(start_paused = true)]
+async fn a_session_expires_unless_some_endpoint_uses_it() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let (used, idle) = (a.session().await, a.session().await);
+    let forever = used.call("forever", json!({}));
+    tokio::select! {
+        _ = b.send(&forever) => panic!("the call runs on"),
+        () = sleep(HttpLimits::default().session_idle * 2) => {}
+    }
+    for replica in [&a, &b] {
+        assert_eq!(replica.ask(&echo(&idle)).await.0, 404);
+        assert_eq!(replica.ask(&echo(&used)).await.0, 200, "a running call is use");
+    }
 }
 
 #[tokio::test(start_paused = true)]

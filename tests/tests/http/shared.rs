@@ -407,31 +407,6 @@ async fn an_endpoint_that_evicts_a_session_keeps_it_in_the_store() {
     }
 }
 
-// spec: SESS-7, SESS-8, SESS-15
-#[tokio::test]
-async fn a_session_expires_unless_some_endpoint_uses_it() {
-    let store = Arc::new(MemoryBackend::default());
-    let set = || limits(|it| it.session_idle = Duration::from_millis(100));
-    let a = TestServer::with(|http| http.store(store.clone()).limits(set())).await;
-    let b = TestServer::with(|http| http.store(store.clone()).limits(set())).await;
-    let used = a.session(Revision::V2025_11_25).await;
-    let call = Wire::send(b.address, &used.call("forever", json!({}))).await;
-    b.handlers.running(1).await;
-    // Written later than the other, and expires earlier.
-    let idle = a.session(Revision::V2025_11_25).await;
-    within(async {
-        while store.get(&record(&idle)).await.unwrap().is_some() {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
-    for server in [&a, &b] {
-        assert_eq!(server.ask(&echo(&idle)).await.status(), 404);
-        assert_eq!(server.ask(&echo(&used)).await.status(), 200, "a running call is use");
-    }
-    drop(call);
-}
-
 // spec: SESS-16
 #[tokio::test]
 async fn a_session_of_another_owner_is_unknown_at_every_endpoint() {

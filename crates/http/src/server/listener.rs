@@ -12,7 +12,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -159,8 +159,12 @@ impl AcceptLoop {
     /// socket is closed.
     fn accept_queued(&mut self) {
         while let Ok(permit) = self.room.clone().try_acquire_owned() {
-            let Ok((stream, peer)) = tcp::accept_queued(&self.listener.listener) else { return };
-            self.open(stream, peer, Ok(permit));
+            match tcp::accept_queued(&self.listener.listener) {
+                Ok((stream, peer)) => self.open(stream, peer, Ok(permit)),
+                // This client is gone; others may wait behind it.
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+                Err(_) => return,
+            }
         }
     }
 

@@ -393,6 +393,12 @@ impl ServerConnection {
         }
     }
 
+    /// Whether a question with this id waits for its answer.
+    pub fn has_open_question(&self, id: &RequestId) -> bool {
+        let id = id.as_integer();
+        self.session.as_ref().zip(id).is_some_and(|(session, id)| session.has_open_question(id))
+    }
+
     /// Takes over what the client set on another connection of the same session: log level,
     /// subscribed resources, and `notifications/initialized`. The result of the handshake stays.
     pub fn adopt(&mut self, snapshot: SessionSnapshot) {

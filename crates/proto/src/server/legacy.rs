@@ -329,6 +329,11 @@ impl LegacySession {
         Some(question.exchange)
     }
 
+    /// Whether a question with this id waits for its answer.
+    pub(super) fn has_open_question(&self, id: i64) -> bool {
+        self.questions.get(id).is_some()
+    }
+
     /// Drops the question with this ticket, without calling its reply. Returns the call that asked,
     /// and the cancellation to send.
     pub(super) fn withdraw(&mut self, ticket: &QuestionTicket) -> Option<(ExchangeId, Bytes)> {

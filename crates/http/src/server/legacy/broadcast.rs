@@ -20,7 +20,6 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::super::core::Core;
-use super::record::copy_of;
 use super::session::HttpSession;
 
 /// How long to wait before subscribing again to a topic that has ended.
@@ -117,34 +116,35 @@ pub(super) fn hand_over(message: &RawJson, session: &Arc<HttpSession>) {
     }
 }
 
-/// Whether a message that came to this copy may be for another. A copy without a number has asked
-/// nothing.
-pub(super) fn is_for_others(frame: &Frame, copy: Option<u32>) -> bool {
+/// Whether a message that came to this copy may be for another. `is_open` says whether a question of
+/// this copy has an id and is not answered yet.
+pub(super) fn is_for_others(frame: &Frame, is_open: impl Fn(&RequestId) -> bool) -> bool {
     match frame {
-        Frame::Message(message) => may_concern(message, copy),
-        Frame::Batch(items) => items.iter().flatten().any(|item| may_concern(item, copy)),
+        Frame::Message(message) => may_concern(message, &is_open),
+        Frame::Batch(items) => items.iter().flatten().any(|item| may_concern(item, &is_open)),
     }
 }
 
 /// The part of a message that may be for other copies than the one that took it. An array of
 /// messages (2025-03-26) is cut item by item.
 fn for_others(frame: Frame) -> Option<Frame> {
+    let may_concern = |message: &Message| may_concern(message, &|_| false);
     match frame {
-        Frame::Message(message) => may_concern(&message, None).then_some(Frame::Message(message)),
+        Frame::Message(message) => may_concern(&message).then_some(Frame::Message(message)),
         Frame::Batch(mut items) => {
-            items.retain(|item| item.as_ref().is_ok_and(|item| may_concern(item, None)));
+            items.retain(|item| item.as_ref().is_ok_and(&may_concern));
             Some(Frame::Batch(items))
         }
     }
 }
 
-/// Whether a message may be for a copy other than `taken_by`. Answers and progress are for the copy
-/// that asked, whose number is part of their id. A cancellation is for the copy that serves the call;
-/// the client chose the call's id, so it does not tell which copy that is.
-fn may_concern(message: &Message, taken_by: Option<u32>) -> bool {
+/// Whether a message may be for a copy that did not take it. Answers and progress are for the copy that
+/// asked: for another one unless the question is open here. The number of the copy in the id does not
+/// tell, because two copies have the same one after the store lost data. A cancellation is for the copy
+/// that serves the call; the client chose the call's id, so it does not tell which copy that is.
+fn may_concern(message: &Message, is_open: &impl Fn(&RequestId) -> bool) -> bool {
     let is_foreign = |id: Option<RequestId>| {
-        let number = id.and_then(|id| id.as_integer()).and_then(|id| u64::try_from(id).ok());
-        number.is_some_and(|number| Some(copy_of(number)) != taken_by.map(u64::from))
+        id.is_some_and(|id| id.as_integer().is_some_and(|number| number >= 0) && !is_open(&id))
     };
     match message {
         Message::Request(_) => false,
@@ -172,14 +172,14 @@ mod tests {
 
     #[test]
     fn answers_and_progress_go_to_the_copy_that_asked() {
-        let asked = (2_u64 << 32) + 7;
+        let asked = (2_i64 << 32) + 7;
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{asked},"result":{{}}}}"#);
         let params = format!(r#"{{"progressToken":{asked},"progress":1}}"#);
         let progress =
             format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#);
         for text in [answer, progress] {
-            assert!(!is_for_others(&frame(&text), Some(2)), "{text}");
-            assert!(is_for_others(&frame(&text), Some(0)), "{text}");
+            assert!(!is_for_others(&frame(&text), |id| id.as_integer() == Some(asked)), "{text}");
+            assert!(is_for_others(&frame(&text), |_| false), "{text}");
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":"ours?","result":{}}"#,
         ];
         for text in texts {
-            assert!(!is_for_others(&frame(text), Some(1)), "{text}");
+            assert!(!is_for_others(&frame(text), |_| false), "{text}");
         }
     }
 
@@ -200,7 +200,7 @@ mod tests {
     fn other_copies_take_no_requests_of_a_batch() {
         let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}"#;
         let batch = frame(&format!(r#"[{{"jsonrpc":"2.0","id":1,"method":"ping"}},{cancel}]"#));
-        assert!(is_for_others(&batch, Some(0)));
+        assert!(is_for_others(&batch, |_| false));
         let Some(Frame::Batch(items)) = for_others(batch) else { panic!("no batch") };
         assert!(matches!(&items[..], [Ok(Message::Notification(_))]));
     }

@@ -107,7 +107,7 @@ fn accept(
     };
     let session = &session_use.session;
     let is_for_others =
-        session.is_shared() && broadcast::is_for_others(frame, session.copy_number());
+        session.is_shared() && broadcast::is_for_others(frame, |id| session.has_open_question(id));
     let received = session
         .receive(message, inbound.attach(), places.as_ref())
         .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;

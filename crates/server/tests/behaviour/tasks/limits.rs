@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::request::Owner;
+use bowline_proto::request::{Access, Owner};
 use bowline_server::TaskLimits;
 use bowline_store::wrapper::OperationKind;
 use bowline_types::capability::ClientCapabilities;
@@ -160,6 +160,20 @@ async fn a_result_that_the_store_refuses_fails_its_task() {
         let replica = limited(revision, |_| ());
         replica.link.refuse_longer_than(4104);
         only_results_that_fit_are_kept(&replica).await;
+    }
+}
+
+/// Without its call a task cannot run again on another server, but it runs.
+#[tokio::test(start_paused = true)]
+async fn a_call_for_which_the_store_has_no_room_is_not_kept_and_runs() {
+    for revision in BOTH {
+        let mut replica = limited(revision, |_| ());
+        replica.peer.access = Access::to(["report"]);
+        replica.link.refuse_longer_than(4104);
+        let call = json!({ "seconds": 1, "more": "x".repeat(5000) });
+        let id = replica.create("report", call).await;
+        pass(2).await;
+        assert_eq!(replica.status(&id).await, "completed");
     }
 }
 

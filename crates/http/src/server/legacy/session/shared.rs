@@ -11,6 +11,7 @@ use std::time::Duration;
 use bowline_proto::request::Owner;
 use bowline_store::backend::{Entry, Error, Expect, Version, Written};
 use bowline_transport::task::spawn_on;
+use bowline_types::id::RequestId;
 use bytes::Bytes;
 
 use super::super::super::core::Core;
@@ -55,12 +56,9 @@ impl HttpSession {
         self.core.config.is_shared && self.lock().copy.is_some()
     }
 
-    /// The number of this copy. `None` if the session is not shared, or the copy needs none yet.
-    pub(in super::super) fn copy_number(&self) -> Option<u32> {
-        if !self.core.config.is_shared {
-            return None;
-        }
-        self.lock().copy.as_ref().and_then(|copy| copy.number)
+    /// Whether a question of this copy has this id and waits for its answer.
+    pub(in super::super) fn has_open_question(&self, id: &RequestId) -> bool {
+        self.lock().connection.has_open_question(id)
     }
 
     /// Writes the first record: from now on every endpoint with the same store can serve the session.
