@@ -13,18 +13,15 @@ use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo, SingleNodeRou
 use redis::io::tcp::TcpSettings;
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, FromRedisValue,
-    IntoConnectionInfo as _, Pipeline, ProtocolVersion, PushInfo, RedisResult, TlsCertificates,
-    Value, cmd,
+    IntoConnectionInfo as _, Pipeline, ProtocolVersion, RedisResult, TlsCertificates, Value, cmd,
 };
 
 use crate::failure::Failure;
 use crate::options::{RedisDurability, RedisOptions};
+use crate::pushes::{PushHandler, Pushes};
 
 /// How long making a connection may take, with all that is checked.
 pub(crate) const CONNECT: Duration = Duration::from_millis(750);
-
-/// What gets messages of topics, and learns of lost connections.
-pub(crate) type PushHandler = Arc<dyn Fn(PushInfo) + Send + Sync>;
 
 /// The database as the options describe it.
 pub(crate) struct Server {
@@ -42,6 +39,9 @@ pub(crate) enum Connection {
     Single(MultiplexedConnection),
     Cluster(ClusterConnection),
 }
+
+/// A connection, and what arrives on it unasked.
+type Connected = (Connection, Arc<Pushes>);
 
 impl Server {
     pub(crate) fn new(options: RedisOptions) -> backend::Result<Self> {
@@ -81,7 +81,7 @@ impl Server {
     }
 
     /// Connects, and checks that the database is fit to be a store.
-    pub(crate) async fn connect(&self, handler: &PushHandler) -> Result<Connection, Failure> {
+    pub(crate) async fn connect(&self, handler: &PushHandler) -> Result<Connected, Failure> {
         let connecting = async {
             let nodes = self.nodes_with_password()?;
             let mut failure = Failure::Unfit("the URL names no host".to_owned());
@@ -102,36 +102,39 @@ impl Server {
         node: &ConnectionInfo,
         nodes: &[ConnectionInfo],
         handler: &PushHandler,
-    ) -> Result<Connection, Failure> {
+    ) -> Result<Connected, Failure> {
         let client = match self.certificates()? {
             Some(certificates) => Client::build_with_tls(node.clone(), certificates)?,
             None => Client::open(node.clone())?,
         };
-        let (push, time) = (handler.clone(), Some(CONNECT));
+        // Of this attempt: if it fails, the next host has nothing to do with it.
+        let mut pushes = Pushes::new(handler);
+        let receiver = pushes.clone();
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(time)
+            .set_connection_timeout(Some(CONNECT))
             .set_response_timeout(None)
             .set_pipeline_buffer_size(1024)
             .set_push_sender(move |info| {
-                push(info);
+                receiver.receive(info);
                 Ok::<_, redis::aio::SendError>(())
             });
         let single = client.get_multiplexed_async_connection_with_config(&config).await?;
         let mut connection = Connection::Single(single);
         let info: String = connection.ask(cmd("INFO").arg("cluster")).await?;
         if field(&info, "cluster_enabled") == Some("1") {
-            connection = self.connect_to_cluster(nodes, handler).await?;
+            pushes = Pushes::new(handler);
+            connection = self.connect_to_cluster(nodes, &pushes).await?;
         }
         self.check(&connection).await?;
-        Ok(connection)
+        Ok((connection, pushes))
     }
 
     async fn connect_to_cluster(
         &self,
         nodes: &[ConnectionInfo],
-        handler: &PushHandler,
+        pushes: &Arc<Pushes>,
     ) -> Result<Connection, Failure> {
-        let push = handler.clone();
+        let receiver = pushes.clone();
         // Without retries: the library would repeat a write whose reply was lost.
         let mut builder = ClusterClientBuilder::new(nodes.to_vec())
             .use_protocol(ProtocolVersion::RESP3)
@@ -141,7 +144,7 @@ impl Server {
             .overall_response_timeout(None)
             .retries(0)
             .push_sender(move |info| {
-                push(info);
+                receiver.receive(info);
                 Ok::<_, redis::aio::SendError>(())
             });
         if let Some(certificates) = self.certificates()? {
