@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bowline_store::backend::{self, Error};
 use redis::aio::{ConnectionLike as _, MultiplexedConnection};
@@ -82,25 +82,27 @@ impl Server {
 
     /// Connects, and checks that the database is fit to be a store.
     pub(crate) async fn connect(&self, handler: &PushHandler) -> Result<Connected, Failure> {
-        let connecting = async {
-            let nodes = self.nodes_with_password()?;
-            let mut failure = Failure::Unfit("the URL names no host".to_owned());
-            for node in &nodes {
-                match self.connect_to(node, &nodes, handler).await {
-                    Ok(connection) => return Ok(connection),
-                    Err(error) => failure = error,
-                }
+        let begin = Instant::now();
+        let nodes = self.nodes_with_password()?;
+        let mut failure = Failure::Unfit("the URL names no host".to_owned());
+        for (number, node) in nodes.iter().enumerate() {
+            // A host that does not answer leaves time for the next ones.
+            let time =
+                CONNECT.saturating_sub(begin.elapsed()).div_f64((nodes.len() - number) as f64);
+            let connecting = self.connect_to(node, time, handler);
+            match tokio::time::timeout(time, connecting).await {
+                Ok(Ok(connected)) => return Ok(connected),
+                Ok(Err(error)) => failure = error,
+                Err(_) => failure = Failure::Late(CONNECT),
             }
-            Err(failure)
-        };
-        let late = |_| Failure::Late(CONNECT);
-        tokio::time::timeout(CONNECT, connecting).await.map_err(late)?
+        }
+        Err(failure)
     }
 
     async fn connect_to(
         &self,
         node: &ConnectionInfo,
-        nodes: &[ConnectionInfo],
+        time: Duration,
         handler: &PushHandler,
     ) -> Result<Connected, Failure> {
         let client = match self.certificates()? {
@@ -111,7 +113,7 @@ impl Server {
         let mut pushes = Pushes::new(handler);
         let receiver = pushes.clone();
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT))
+            .set_connection_timeout(None)
             .set_response_timeout(None)
             .set_pipeline_buffer_size(1024)
             .set_push_sender(move |info| {
@@ -123,7 +125,12 @@ impl Server {
         let info: String = connection.ask(cmd("INFO").arg("cluster")).await?;
         if field(&info, "cluster_enabled") == Some("1") {
             pushes = Pushes::new(handler);
-            connection = self.connect_to_cluster(nodes, &pushes).await?;
+            connection = self.connect_to_cluster(node, time, &pushes).await?;
+        } else {
+            let info: String = connection.ask(cmd("INFO").arg("replication")).await?;
+            if field(&info, "role") == Some("slave") {
+                return Err(Failure::Replica(node.addr().to_string()));
+            }
         }
         self.check(&connection).await?;
         Ok((connection, pushes))
@@ -131,15 +138,18 @@ impl Server {
 
     async fn connect_to_cluster(
         &self,
-        nodes: &[ConnectionInfo],
+        node: &ConnectionInfo,
+        time: Duration,
         pushes: &Arc<Pushes>,
     ) -> Result<Connection, Failure> {
         let receiver = pushes.clone();
-        // Without retries: the library would repeat a write whose reply was lost.
-        let mut builder = ClusterClientBuilder::new(nodes.to_vec())
+        // Without retries: the library would repeat a write whose reply was lost. It begins with the
+        // node that has answered, and waits for the others of the cluster no longer than for half of
+        // the time, as it fails only if none can be reached.
+        let mut builder = ClusterClientBuilder::new([node.clone()])
             .use_protocol(ProtocolVersion::RESP3)
             .tcp_settings(TcpSettings::default().set_nodelay(true))
-            .connection_timeout(CONNECT)
+            .connection_timeout(time / 2)
             .response_timeout(CONNECT)
             .overall_response_timeout(None)
             .retries(0)
