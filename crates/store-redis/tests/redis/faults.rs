@@ -83,6 +83,11 @@ async fn redis_passes_when_connections_are_reset() {
 }
 
 #[tokio::test]
+async fn redis_passes_when_connections_die_silently() {
+    backend::faults(&Proxied::start(ConnectionFault::HalfOpen).await).await;
+}
+
+#[tokio::test]
 async fn redis_passes_when_replies_are_lost() {
     backend::faults(&Proxied::start(ConnectionFault::DropReplies).await).await;
 }
