@@ -62,6 +62,9 @@ pub struct Redis {
 
 struct Inner {
     link: Arc<Link>,
+    /// For writes that wait for replicas or the disk: until then the database runs nothing else that
+    /// comes on the same connection.
+    waiting_writes: Arc<Link>,
     listeners: Listeners,
     names: Names,
     limits: RedisLimits,
@@ -72,15 +75,16 @@ impl Redis {
     /// Connects to the database that a URL names, and checks that it is fit to be a store.
     ///
     /// The URL is `redis://user:password@host:port/database`, with `rediss` for TLS. All but the host
-    /// may be left out. A server that is part of a cluster leads to all of it; several hosts, separated
-    /// by commas, are tried in turn.
+    /// may be left out. A server that is part of a cluster leads to all of it. Several hosts, separated
+    /// by commas, are tried in turn; one that does not answer in its share of the time, or is a
+    /// replica, is passed over.
     ///
     /// Call it in a tokio runtime that lives as long as the store.
     ///
     /// # Errors
     ///
     /// If the URL is wrong, if the database cannot be reached or refuses the password, if it is older
-    /// than Redis 7.0, or if it drops keys when its memory is full.
+    /// than Redis 7.0, if it is a replica, or if it drops keys when its memory is full.
     pub async fn connect(url: &str) -> Result<Self> {
         Self::options(url).connect().await
     }
@@ -103,9 +107,10 @@ impl Redis {
     pub(crate) async fn open(options: RedisOptions) -> Result<Self> {
         let (names, limits) = (Names::new(&options.prefix), options.limits.clone());
         let server = Arc::new(Server::new(options)?);
-        let link = Arc::new(Link::new(server.clone(), Arc::new(|_| {})));
+        let link = || Arc::new(Link::new(server.clone(), Arc::new(|_| {})));
+        let (link, waiting_writes) = (link(), link());
         let (listeners, renewals) = (Listeners::new(server), Renewals::default());
-        let inner = Inner { link, listeners, names, limits, renewals };
+        let inner = Inner { link, waiting_writes, listeners, names, limits, renewals };
         let store = Self { inner: Arc::new(inner) };
         store
             .inner
@@ -138,7 +143,11 @@ impl Redis {
         after_loss: AfterLoss,
     ) -> Result<Reply> {
         let durability = self.inner.link.server().durability();
-        let sent = self.inner.link.send(request, after_loss, durability).await;
+        let link = match durability {
+            RedisDurability::Memory => &self.inner.link,
+            RedisDurability::Replicated(_) | RedisDurability::Fsync => &self.inner.waiting_writes,
+        };
+        let sent = link.send(request, after_loss, durability).await;
         sent.map_err(|failure| self.error(operation, failure))
     }
 

@@ -6,9 +6,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use redis::aio::{ConnectionLike as _, MultiplexedConnection};
-use redis::{Cmd, Pipeline, RedisResult, Value};
+use redis::{Cmd, Pipeline, Value};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -17,6 +18,9 @@ use crate::failure::Failure;
 /// With fewer operations under way, a command is sent at once: there is hardly another one to wait for,
 /// and to let other tasks run costs more than a system call.
 const MANY: usize = 3;
+
+/// How long a command waits for its reply.
+pub(crate) const REPLY: Duration = Duration::from_millis(450);
 
 /// The commands that wait to be sent on one connection. Cheap to clone.
 ///
@@ -32,7 +36,7 @@ pub(crate) struct Batch {
 
 struct Waiting {
     command: Cmd,
-    reply: oneshot::Sender<RedisResult<Value>>,
+    reply: oneshot::Sender<Result<Value, Failure>>,
 }
 
 impl Batch {
@@ -53,7 +57,7 @@ impl Batch {
             runtime.spawn(send(self.clone(), connection.clone()));
         }
         let ended = |_| Failure::Unfit("the runtime of the store has ended".to_owned());
-        Ok(replies.await.map_err(ended)??)
+        replies.await.map_err(ended)?
     }
 
     /// Returns whether the command is the first that waits.
@@ -87,13 +91,18 @@ async fn send(batch: Batch, mut connection: MultiplexedConnection) {
         commands.add_command(command);
         replies.push(reply);
     }
+    // No operation waits longer, and while this task has the connection, it is not closed.
+    let asked = connection.req_packed_commands(&commands, 0, count);
     // The receivers of operations that were dropped meanwhile are closed.
-    match connection.req_packed_commands(&commands, 0, count).await {
-        Ok(values) => replies.into_iter().zip(values).for_each(|(reply, value)| {
-            let _ = reply.send(value.extract_error());
+    match tokio::time::timeout(REPLY, asked).await {
+        Ok(Ok(values)) => replies.into_iter().zip(values).for_each(|(reply, value)| {
+            let _ = reply.send(value.extract_error().map_err(Failure::from));
         }),
-        Err(error) => replies.into_iter().for_each(|reply| {
-            let _ = reply.send(Err(error.clone()));
+        Ok(Err(error)) => replies.into_iter().for_each(|reply| {
+            let _ = reply.send(Err(error.clone().into()));
+        }),
+        Err(_) => replies.into_iter().for_each(|reply| {
+            let _ = reply.send(Err(Failure::Late(REPLY)));
         }),
     }
 }

@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Late(Duration),
     /// The database is left alone for a while, because it did not answer before.
     Pause(Pause),
+    /// The server is a replica, and takes no writes.
+    Replica(String),
     /// The database is not fit to be a store, or the options are wrong.
     Unfit(String),
 }
@@ -40,6 +42,7 @@ impl Failure {
         let error = match self {
             Self::Redis(error) => error,
             Self::Late(_) => return Verdict::Lost,
+            Self::Replica(_) => return Verdict::Refused,
             Self::Pause(_) | Self::Unfit(_) => return Verdict::Final,
         };
         match error.kind() {
@@ -62,7 +65,8 @@ impl Failure {
     /// Whether the database is out of reach, or in no state to answer.
     pub(crate) fn is_outage(&self) -> bool {
         match self {
-            Self::Late(_) => true,
+            // In a failover, no server is the primary for a while.
+            Self::Late(_) | Self::Replica(_) => true,
             Self::Redis(error) => {
                 let is_moving = matches!(
                     error.kind(),
@@ -90,7 +94,7 @@ impl Failure {
             Self::Redis(error) => error,
             // It may be dead without a sign. And replies come in order: the next would wait as well.
             Self::Late(_) => return true,
-            Self::Pause(_) | Self::Unfit(_) => return false,
+            Self::Pause(_) | Self::Replica(_) | Self::Unfit(_) => return false,
         };
         let is_replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
         is_replica || error.is_unrecoverable_error()
@@ -111,12 +115,17 @@ impl Failure {
                 pause.reason,
                 pause.left.as_millis().max(1)
             ),
+            Self::Replica(place) => format!("{place} is a replica, and takes no writes"),
             Self::Unfit(reason) => reason.clone(),
         }
     }
 
     fn advice(&self) -> Option<&'static str> {
-        let Self::Redis(error) = self else { return None };
+        let error = match self {
+            Self::Redis(error) => error,
+            Self::Replica(_) => return Some("name the primary"),
+            Self::Late(_) | Self::Pause(_) | Self::Unfit(_) => return None,
+        };
         let text = error.to_string();
         let code = error.code().unwrap_or_default();
         Some(match code {

@@ -8,6 +8,7 @@
 //! * `scripts`: the Lua scripts, for operations that compare before they write.
 //! * `listeners`: the listeners of topics, and the task that subscribes again after an outage.
 //! * `link`: a connection that is made again when it is lost, within a time.
+//! * `pushes`: what the database sends unasked on one connection.
 //! * `batch`: sends the commands of many operations together.
 //! * `renewals`: which values were renewed a moment ago.
 //! * `server`: how a connection is made, and what is required of the database.
@@ -23,6 +24,7 @@ mod keys;
 mod link;
 mod listeners;
 mod options;
+mod pushes;
 mod renewals;
 mod scripts;
 mod server;

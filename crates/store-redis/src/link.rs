@@ -3,25 +3,22 @@
 //! Every operation ends within [`ENDS`]. One whose reply was lost may have taken effect, so it is
 //! repeated only if that has no second effect; [`AfterLoss`] says how.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, Pipeline, PushInfo, PushKind, Value, cmd};
+use redis::{Cmd, Pipeline, Value, cmd};
 use tokio::runtime::Handle;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, REPLY};
 use crate::breaker::Breaker;
 use crate::failure::{Failure, Verdict};
 use crate::options::RedisDurability;
+use crate::pushes::{PushHandler, Pushes};
 use crate::scripts::StoredScript;
-use crate::server::{Connection, PushHandler, Server};
+use crate::server::{Connection, Server};
 
-/// How long an operation may take in all.
+/// How long an operation may take in all. A second attempt fits in after one that waited for [`REPLY`].
 const ENDS: Duration = Duration::from_millis(900);
-
-/// How long an attempt waits for its reply, so that a second one fits in.
-const REPLY: Duration = Duration::from_millis(450);
 
 /// How long to wait before an attempt that the database refused is repeated.
 const REFUSED: Duration = Duration::from_millis(20);
@@ -65,7 +62,7 @@ pub(crate) struct Link {
     runtime: Handle,
     handler: PushHandler,
     state: Mutex<LinkState>,
-    connecting: tokio::sync::Mutex<()>,
+    connecting: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -79,18 +76,19 @@ struct Live {
     connection: Connection,
     /// What waits to be sent on it.
     batch: Batch,
-    is_open: Arc<AtomicBool>,
+    pushes: Arc<Pushes>,
 }
 
 impl Link {
-    /// A link that is connected by its first use. `handler` gets what the database sends unasked.
+    /// A link that is connected by its first use. `handler` gets what the database sends unasked, and
+    /// learns of each connection that is lost or given up.
     pub(crate) fn new(server: Arc<Server>, handler: PushHandler) -> Self {
         Self {
             server,
             runtime: Handle::current(),
             handler,
             state: Mutex::default(),
-            connecting: tokio::sync::Mutex::default(),
+            connecting: Arc::default(),
         }
     }
 
@@ -154,7 +152,8 @@ impl Link {
 
     /// Closes the connection, as after a failure of it.
     pub(crate) fn disconnect(&self) {
-        self.lock().live = None;
+        let live = self.lock().live.take();
+        live.iter().for_each(|live| live.pushes.close());
     }
 
     /// How long the database is left alone.
@@ -167,13 +166,17 @@ impl Link {
             return Ok(live);
         }
         // One connects, and the others wait for it.
-        let _connecting = self.connecting.lock().await;
+        let turn = self.connecting.clone().lock_owned().await;
         if let Some(live) = self.found()? {
             return Ok(live);
         }
         let link = self.clone();
-        // A task of its own: it ends even if the operation that needs it does not wait so long.
-        let connecting = self.runtime.spawn(async move { link.connect().await });
+        // A task of its own: it ends even if the operation that needs it does not wait so long. Until
+        // then it has the turn, because a second connection would replace the first.
+        let connecting = self.runtime.spawn(async move {
+            let _turn = turn;
+            link.connect().await
+        });
         let ended = |_| Failure::Unfit("the runtime of the store has ended".to_owned());
         connecting.await.map_err(ended)?
     }
@@ -182,22 +185,14 @@ impl Link {
         let state = self.lock();
         match state.breaker.pause(Instant::now()) {
             Some(pause) => Err(Failure::Pause(pause)),
-            None => Ok(state.live.clone().filter(|live| live.is_open.load(Ordering::Acquire))),
+            None => Ok(state.live.clone().filter(|live| live.pushes.is_open())),
         }
     }
 
     async fn connect(&self) -> Result<Live, Failure> {
-        let is_open = Arc::new(AtomicBool::new(true));
-        let (handler, open) = (self.handler.clone(), is_open.clone());
-        let handler: PushHandler = Arc::new(move |info: PushInfo| {
-            if info.kind == PushKind::Disconnection {
-                open.store(false, Ordering::Release);
-            }
-            handler(info);
-        });
-        match self.server.connect(&handler).await {
-            Ok(connection) => {
-                let live = Live { connection, batch: Batch::default(), is_open };
+        match self.server.connect(&self.handler).await {
+            Ok((connection, pushes)) => {
+                let live = Live { connection, batch: Batch::default(), pushes };
                 self.lock().live = Some(live.clone());
                 Ok(live)
             }
@@ -210,14 +205,15 @@ impl Link {
 
     /// Counts a failure, and gives up a connection that is of no use.
     fn failed(&self, failure: &Failure, live: Option<&Live>) {
-        let mut state = self.lock();
-        if failure.is_outage() {
-            state.breaker.failed(Instant::now(), &failure.reason(), jitter());
-        }
-        let is_same = |now: &Live| live.is_some_and(|it| Arc::ptr_eq(&it.is_open, &now.is_open));
-        if failure.ends_connection() && state.live.as_ref().is_some_and(is_same) {
-            state.live = None;
-        }
+        let is_same = |now: &mut Live| live.is_some_and(|it| Arc::ptr_eq(&it.pushes, &now.pushes));
+        let given_up = {
+            let mut state = self.lock();
+            if failure.is_outage() {
+                state.breaker.failed(Instant::now(), &failure.reason(), jitter());
+            }
+            if failure.ends_connection() { state.live.take_if(is_same) } else { None }
+        };
+        given_up.iter().for_each(|live| live.pushes.close());
     }
 
     /// No code under the lock can panic halfway, so the state is valid even if the lock is poisoned.
@@ -234,7 +230,9 @@ impl Live {
         runtime: &Handle,
     ) -> Result<Value, Failure> {
         let command = request.command(way.is_whole);
-        let time = (REPLY - REPLY / 4).as_millis() as u64;
+        // The database may notice the end of this time a tenth of a second later. Its answer, that too
+        // few have confirmed, must still arrive in time.
+        let time = (REPLY / 2).as_millis() as u64;
         let (wait, wanted) = match way.wait {
             RedisDurability::Memory if way.asking.is_none() => {
                 return match &self.connection {

@@ -21,11 +21,13 @@ use futures_core::Stream;
 use redis::{PushInfo, PushKind, Value, cmd};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::failure::Failure;
 use crate::link::{AfterLoss, Link, Request};
 use crate::options::RedisDurability;
-use crate::server::{PushHandler, Server};
+use crate::pushes::PushHandler;
+use crate::server::Server;
 
 /// How often the task asks for a sign of life, since a connection can be dead without a sign.
 const PROBE: Duration = Duration::from_secs(2);
@@ -49,16 +51,22 @@ struct Shared {
 }
 
 /// What the task has to do.
+#[derive(Debug, PartialEq, Eq)]
 enum Event {
     /// The connection or a subscription was lost.
     Lost,
     /// A topic has no listener.
     Unused(String),
+    /// It is time to ask for a sign of life.
+    Probe,
 }
 
 #[derive(Default)]
 struct ListenersState {
     topics: HashMap<String, Topic>,
+    /// Whether [`Event::Lost`] is to be handled. Connections that are lost while the task restores
+    /// everything need no second time.
+    is_lost: bool,
     is_closed: bool,
 }
 
@@ -127,29 +135,44 @@ async fn subscribe(link: &Arc<Link>, topic: &str) -> Result<(), Failure> {
 
 /// The task. It ends with the last handle.
 async fn watch(shared: Weak<Shared>, link: Weak<Link>, mut events: mpsc::UnboundedReceiver<Event>) {
-    loop {
-        let event = tokio::time::timeout(PROBE, events.recv()).await;
+    let mut probe = Instant::now() + PROBE;
+    while let Some(event) = next_event(&mut events, &mut probe).await {
         let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
         match event {
-            Ok(None) => return,
-            Ok(Some(Event::Lost)) => restore(&shared, &link).await,
-            Ok(Some(Event::Unused(topic))) => unsubscribe(&shared, &link, &topic).await,
-            Err(_) if shared.has_topics() => {
-                let ping = Request::Command(cmd("PING"));
-                let pong = link.send(ping, AfterLoss::Fail, RedisDurability::Memory).await;
-                if pong.is_err() {
-                    link.disconnect();
-                    restore(&shared, &link).await;
-                }
-            }
-            Err(_) => {}
+            Event::Lost if shared.lock().is_lost => restore(&shared, &link).await,
+            Event::Unused(topic) => unsubscribe(&shared, &link, &topic).await,
+            Event::Probe if shared.has_topics() => ask_for_sign_of_life(&link).await,
+            Event::Lost | Event::Probe => {}
         }
+    }
+}
+
+/// Waits for an event until it is time for a probe. Events do not put it off.
+async fn next_event(
+    events: &mut mpsc::UnboundedReceiver<Event>,
+    probe: &mut Instant,
+) -> Option<Event> {
+    if Instant::now() < *probe
+        && let Ok(event) = tokio::time::timeout_at(*probe, events.recv()).await
+    {
+        return event;
+    }
+    *probe = Instant::now() + PROBE;
+    Some(Event::Probe)
+}
+
+/// Gives up a connection that does not answer. That is reported as [`Event::Lost`].
+async fn ask_for_sign_of_life(link: &Arc<Link>) {
+    let ping = Request::Command(cmd("PING"));
+    if link.send(ping, AfterLoss::Fail, RedisDurability::Memory).await.is_err() {
+        link.disconnect();
     }
 }
 
 /// Subscribes to all topics again, until that has succeeded or there is none.
 async fn restore(shared: &Arc<Shared>, link: &Arc<Link>) {
     loop {
+        shared.lock().is_lost = false;
         let topics = shared.topics_in_use();
         if topics.is_empty() || subscribe_to_all(shared, link, topics).await {
             return;
@@ -211,14 +234,14 @@ impl Shared {
             _ => None,
         };
         match (info.kind, topic, data.next()) {
-            (PushKind::Disconnection, ..) => self.tell(Event::Lost),
+            (PushKind::Disconnection, ..) => self.tell_lost(),
             (PushKind::SMessage, Some(topic), Some(Value::BulkString(value))) => {
                 self.deliver(&topic, &value.into());
             }
             (PushKind::SSubscribe, Some(topic), _) => self.confirm(&topic),
             // Its slot has moved to another server, or a new listener subscribed too early.
             (PushKind::SUnsubscribe, Some(topic), _) if self.is_in_use(&topic) => {
-                self.tell(Event::Lost);
+                self.tell_lost();
             }
             _ => {}
         }
@@ -244,6 +267,12 @@ impl Shared {
         };
         let wakers = inboxes.iter().filter_map(|inbox| inbox.push(value.clone()));
         wakers.for_each(Waker::wake);
+    }
+
+    fn tell_lost(&self) {
+        if !std::mem::replace(&mut self.lock().is_lost, true) {
+            self.tell(Event::Lost);
+        }
     }
 
     fn tell(&self, event: Event) {
@@ -283,6 +312,42 @@ impl Drop for TopicStream {
             state.topics.remove(&self.topic);
             drop(state);
             shared.tell(Event::Unused(self.topic.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_restored_once_for_several_lost_connections() {
+        let (events, mut queue) = mpsc::unbounded_channel();
+        let shared = Shared { state: Mutex::default(), events };
+        for _ in 0..3 {
+            shared.receive(PushInfo { kind: PushKind::Disconnection, data: Vec::new() });
+        }
+        assert_eq!(queue.try_recv(), Ok(Event::Lost));
+        assert!(queue.try_recv().is_err() && shared.lock().is_lost);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn events_do_not_put_off_the_probe() {
+        let ((sender, mut events), mut probe) = (mpsc::unbounded_channel(), Instant::now() + PROBE);
+        let begin = Instant::now();
+        let mut probes = Vec::new();
+        while probes.len() < 3 {
+            // There is always one that waits.
+            sender.send(Event::Lost).unwrap();
+            match next_event(&mut events, &mut probe).await.unwrap() {
+                Event::Probe => probes.push(begin.elapsed()),
+                _ => tokio::time::advance(PROBE / 4).await,
+            }
+        }
+        assert_eq!(probes, [PROBE, PROBE * 2, PROBE * 3]);
+        drop(sender);
+        while let Some(event) = next_event(&mut events, &mut probe).await {
+            assert_eq!(event, Event::Lost);
         }
     }
 }

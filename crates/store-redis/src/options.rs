@@ -19,7 +19,8 @@ pub enum RedisDurability {
     /// Enough for sessions: clients whose session is lost begin a new one.
     #[default]
     Memory,
-    /// The memory of this many replicas too. For tasks, which must not be lost.
+    /// The memory of this many replicas too. For tasks, which must not be lost. A write that they do
+    /// not confirm within a quarter of a second fails, although it took place.
     Replicated(usize),
     /// The disk of the primary. Needs `appendonly yes` and `appendfsync always`: with `everysec`,
     /// which is allowed from Redis 7.2 on, a write waits up to a second, and fails if that is too

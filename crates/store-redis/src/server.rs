@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bowline_store::backend::{self, Error};
 use redis::aio::{ConnectionLike as _, MultiplexedConnection};
@@ -13,18 +13,15 @@ use redis::cluster_routing::{MultipleNodeRoutingInfo, RoutingInfo, SingleNodeRou
 use redis::io::tcp::TcpSettings;
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, FromRedisValue,
-    IntoConnectionInfo as _, Pipeline, ProtocolVersion, PushInfo, RedisResult, TlsCertificates,
-    Value, cmd,
+    IntoConnectionInfo as _, Pipeline, ProtocolVersion, RedisResult, TlsCertificates, Value, cmd,
 };
 
 use crate::failure::Failure;
 use crate::options::{RedisDurability, RedisOptions};
+use crate::pushes::{PushHandler, Pushes};
 
 /// How long making a connection may take, with all that is checked.
 pub(crate) const CONNECT: Duration = Duration::from_millis(750);
-
-/// What gets messages of topics, and learns of lost connections.
-pub(crate) type PushHandler = Arc<dyn Fn(PushInfo) + Send + Sync>;
 
 /// The database as the options describe it.
 pub(crate) struct Server {
@@ -42,6 +39,9 @@ pub(crate) enum Connection {
     Single(MultiplexedConnection),
     Cluster(ClusterConnection),
 }
+
+/// A connection, and what arrives on it unasked.
+type Connected = (Connection, Arc<Pushes>);
 
 impl Server {
     pub(crate) fn new(options: RedisOptions) -> backend::Result<Self> {
@@ -81,67 +81,80 @@ impl Server {
     }
 
     /// Connects, and checks that the database is fit to be a store.
-    pub(crate) async fn connect(&self, handler: &PushHandler) -> Result<Connection, Failure> {
-        let connecting = async {
-            let nodes = self.nodes_with_password()?;
-            let mut failure = Failure::Unfit("the URL names no host".to_owned());
-            for node in &nodes {
-                match self.connect_to(node, &nodes, handler).await {
-                    Ok(connection) => return Ok(connection),
-                    Err(error) => failure = error,
-                }
+    pub(crate) async fn connect(&self, handler: &PushHandler) -> Result<Connected, Failure> {
+        let begin = Instant::now();
+        let nodes = self.nodes_with_password()?;
+        let mut failure = Failure::Unfit("the URL names no host".to_owned());
+        for (number, node) in nodes.iter().enumerate() {
+            // A host that does not answer leaves time for the next ones.
+            let time =
+                CONNECT.saturating_sub(begin.elapsed()).div_f64((nodes.len() - number) as f64);
+            let connecting = self.connect_to(node, time, handler);
+            match tokio::time::timeout(time, connecting).await {
+                Ok(Ok(connected)) => return Ok(connected),
+                Ok(Err(error)) => failure = error,
+                Err(_) => failure = Failure::Late(CONNECT),
             }
-            Err(failure)
-        };
-        let late = |_| Failure::Late(CONNECT);
-        tokio::time::timeout(CONNECT, connecting).await.map_err(late)?
+        }
+        Err(failure)
     }
 
     async fn connect_to(
         &self,
         node: &ConnectionInfo,
-        nodes: &[ConnectionInfo],
+        time: Duration,
         handler: &PushHandler,
-    ) -> Result<Connection, Failure> {
+    ) -> Result<Connected, Failure> {
         let client = match self.certificates()? {
             Some(certificates) => Client::build_with_tls(node.clone(), certificates)?,
             None => Client::open(node.clone())?,
         };
-        let (push, time) = (handler.clone(), Some(CONNECT));
+        // Of this attempt: if it fails, the next host has nothing to do with it.
+        let mut pushes = Pushes::new(handler);
+        let receiver = pushes.clone();
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(time)
+            .set_connection_timeout(None)
             .set_response_timeout(None)
             .set_pipeline_buffer_size(1024)
             .set_push_sender(move |info| {
-                push(info);
+                receiver.receive(info);
                 Ok::<_, redis::aio::SendError>(())
             });
         let single = client.get_multiplexed_async_connection_with_config(&config).await?;
         let mut connection = Connection::Single(single);
         let info: String = connection.ask(cmd("INFO").arg("cluster")).await?;
         if field(&info, "cluster_enabled") == Some("1") {
-            connection = self.connect_to_cluster(nodes, handler).await?;
+            pushes = Pushes::new(handler);
+            connection = self.connect_to_cluster(node, time, &pushes).await?;
+        } else {
+            let info: String = connection.ask(cmd("INFO").arg("replication")).await?;
+            if field(&info, "role") == Some("slave") {
+                return Err(Failure::Replica(node.addr().to_string()));
+            }
         }
         self.check(&connection).await?;
-        Ok(connection)
+        Ok((connection, pushes))
     }
 
     async fn connect_to_cluster(
         &self,
-        nodes: &[ConnectionInfo],
-        handler: &PushHandler,
+        node: &ConnectionInfo,
+        time: Duration,
+        pushes: &Arc<Pushes>,
     ) -> Result<Connection, Failure> {
-        let push = handler.clone();
-        // Without retries: the library would repeat a write whose reply was lost.
-        let mut builder = ClusterClientBuilder::new(nodes.to_vec())
+        let receiver = pushes.clone();
+        // Without retries: the library would repeat a write whose reply was lost. It begins with the
+        // node that has answered, and waits for the others of the cluster no longer than for half of
+        // the time, as it fails only if none can be reached.
+        let mut builder = ClusterClientBuilder::new([node.clone()])
             .use_protocol(ProtocolVersion::RESP3)
             .tcp_settings(TcpSettings::default().set_nodelay(true))
-            .connection_timeout(CONNECT)
+            .connection_timeout(time / 2)
             .response_timeout(CONNECT)
             .overall_response_timeout(None)
             .retries(0)
             .push_sender(move |info| {
-                push(info);
+                receiver.receive(info);
                 Ok::<_, redis::aio::SendError>(())
             });
         if let Some(certificates) = self.certificates()? {

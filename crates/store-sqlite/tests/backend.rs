@@ -8,6 +8,7 @@ use bowline_store::backend::{
     Appended, Backend, BoxStream, Expect, Key, LogSlice, NewItem, Position, Version, Written,
 };
 use bowline_store::events::{EventLog, ReplayError};
+use bowline_store::inbox::MOST_WAITING;
 use bowline_store::suite;
 use bowline_store_sqlite::{SqliteBackend, SqliteLimits};
 use bytes::Bytes;
@@ -156,7 +157,6 @@ async fn two_handles_on_one_file_share_everything() {
     assert_eq!(one.append(&log, NewItem::new("1", LONG)).await.unwrap(), Appended::At(Position(1)));
     assert_eq!(two.append(&log, NewItem::new("2", LONG)).await.unwrap(), Appended::At(Position(2)));
     for publisher in [&one, &two, &one, &two] {
-        // As many as may wait for a listener.
         for number in 0..64 {
             publisher.publish(&topic, number.to_string().into()).await.unwrap();
         }
@@ -169,15 +169,20 @@ async fn two_handles_on_one_file_share_everything() {
 }
 
 #[tokio::test]
-async fn a_slow_listener_misses_the_oldest_messages() {
+async fn a_slow_listener_learns_that_it_missed_the_oldest_messages() {
     let folder = Folder::new();
     let store = folder.open();
     let topic = Key::new(["topic"]);
     let mut listener = store.listen(&topic).await.unwrap();
-    for number in 0..64 + 5 {
+    for number in 0..MOST_WAITING + 5 {
         store.publish(&topic, number.to_string().into()).await.unwrap();
     }
-    assert_eq!(next(&mut listener).await.unwrap(), "5");
+    assert_eq!(next(&mut listener).await.unwrap(), "", "read again");
+    let oldest = next(&mut listener).await.unwrap();
+    let oldest: usize = std::str::from_utf8(&oldest).unwrap().parse().unwrap();
+    for number in oldest + 1..MOST_WAITING + 5 {
+        assert_eq!(next(&mut listener).await.unwrap(), number.to_string());
+    }
 }
 
 #[tokio::test]

@@ -81,12 +81,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Sends a value to all current listeners of a topic.
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>>;
 
-    /// The values that are published on a topic from now on. A slow listener may miss some. When
-    /// the future resolves, the listener is registered: a caller that reads a log after it misses
-    /// no event.
+    /// The values that are published on a topic from now on, in order. When the future resolves, the
+    /// listener is registered: a caller that reads a log after it misses no event.
     ///
-    /// A backend that lost its connection and has it again sends each listener an empty message.
-    /// Messages may have been missed: read again what the topic reports on.
+    /// A listener may miss messages: a slow one, and each one while the backend has lost its
+    /// connection. Before the next message it then gets an empty one, which asks it to read again what
+    /// the topic reports on. The backend may send an empty message without need.
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
 
     /// The most bytes of a value, if there is a limit: [`put`](Self::put) fails with a longer one.

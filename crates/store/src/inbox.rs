@@ -9,9 +9,12 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
-/// The most messages that wait for one listener. Beyond that the oldest are dropped: a lost
-/// message, which readers of topics must survive.
-pub const MOST_WAITING: usize = 64;
+/// The most messages that wait for one listener. Beyond that the older half is dropped, and the listener
+/// gets an empty message before the rest.
+///
+/// Some backends pass on at once what others have published for a while, such as 50 ms, so that many
+/// messages wait even for a listener that is fast.
+pub const MOST_WAITING: usize = 256;
 
 /// The messages that wait for one listener, and its waker.
 #[derive(Debug, Default)]
@@ -20,18 +23,22 @@ pub struct Inbox(Mutex<InboxState>);
 #[derive(Debug, Default)]
 struct InboxState {
     waiting: VecDeque<Bytes>,
+    /// Whether messages were dropped since the last one was taken.
+    has_dropped: bool,
     waker: Option<Waker>,
     is_closed: bool,
 }
 
 impl Inbox {
-    /// Adds a message. Never waits. Returns the waker of the listener, to be woken when the backend
+    /// Adds a message. Never waits, and may drop older ones. Returns the waker of the listener, to be woken when the backend
     /// holds no lock.
     #[must_use = "the listener sleeps until its waker is woken"]
     pub fn push(&self, message: Bytes) -> Option<Waker> {
         let mut state = self.lock();
         if state.waiting.len() >= MOST_WAITING {
-            state.waiting.pop_front();
+            // Half of them, so that a slow listener need not read again after each message.
+            state.waiting.drain(..MOST_WAITING / 2);
+            state.has_dropped = true;
         }
         state.waiting.push_back(message);
         state.waker.take()
@@ -46,9 +53,13 @@ impl Inbox {
         state.waker.take()
     }
 
-    /// Takes the next message, for the `poll_next` of a stream.
+    /// Takes the next message, for the `poll_next` of a stream. It is empty if messages before the next
+    /// one were dropped.
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.lock();
+        if std::mem::take(&mut state.has_dropped) {
+            return Poll::Ready(Some(Bytes::new()));
+        }
         if let Some(message) = state.waiting.pop_front() {
             return Poll::Ready(Some(message));
         }

@@ -36,7 +36,8 @@
 //! * [`histories`]: random operations of eight callers are linearizable: each takes effect at one
 //!   instant between its call and its return. `linearizable` has the checker.
 //! * [`logs`]: eight writers, pages, limits, expiry.
-//! * [`listeners`]: order, nothing earlier, bounded when slow, replays that miss nothing.
+//! * [`listeners`]: order, nothing earlier, bounded when slow, an empty message after missed ones,
+//!   replays that miss nothing.
 //! * [`faults`]: every operation ends, and none takes effect twice.
 //! * [`crash`]: what was acknowledged survives `kill -9`.
 //!

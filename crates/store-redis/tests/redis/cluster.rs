@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bowline_store::backend::{Backend, BoxFuture, Expect, Key, NewItem, Position, Written};
 use bowline_store_redis::Redis;
 use bowline_testing::backend::{self, BackendUnderTest};
+use bowline_testing::proxy::{ConnectionFault, Proxy};
 
 use crate::redis_server::RedisServer;
 
@@ -76,6 +77,7 @@ async fn a_cluster_passes() {
     backend::logs(&cluster).await;
     backend::listeners(&cluster).await;
     keys_are_spread_and_found(&cluster).await;
+    a_host_that_never_answers_is_passed_over(&cluster).await;
     a_slot_may_move(&cluster).await;
     // The last: it ends a node.
     operations_end_when_a_node_has_ended(cluster).await;
@@ -93,6 +95,14 @@ async fn keys_are_spread_and_found(cluster: &Cluster) {
         let count: u32 = node.ask(&["DBSIZE"]).trim_start_matches(':').parse().unwrap();
         assert!(count > 0, "every node has some");
     }
+}
+
+async fn a_host_that_never_answers_is_passed_over(cluster: &Cluster) {
+    let proxy = Proxy::start(cluster.0[0].address()).await.unwrap();
+    proxy.set(ConnectionFault::Hang);
+    let url = format!("redis://{},{}", proxy.address(), cluster.0[1].address());
+    let store = Redis::connect(&url).await.unwrap();
+    store.put(&Key::new(["key"]), "x".into(), LONG, Expect::Anything).await.unwrap();
 }
 
 async fn a_slot_may_move(cluster: &Cluster) {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bowline_store::backend::{
-    Backend, BoxFuture, BoxStream, Expect, Key, NewItem, Position, Written,
+    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, NewItem, Position, Written,
 };
 use bowline_store_redis::Redis;
 use bowline_testing::backend::{self, BackendUnderTest, Outage};
 use bowline_testing::proxy::{ConnectionFault, Proxy};
 use bytes::Bytes;
+use tokio::task::JoinHandle;
 
 use crate::redis_server::RedisServer;
 
@@ -79,6 +80,11 @@ async fn redis_passes_when_connections_hang() {
 #[tokio::test]
 async fn redis_passes_when_connections_are_reset() {
     backend::faults(&Proxied::start(ConnectionFault::Reset).await).await;
+}
+
+#[tokio::test]
+async fn redis_passes_when_connections_die_silently() {
+    backend::faults(&Proxied::start(ConnectionFault::HalfOpen).await).await;
 }
 
 #[tokio::test]
@@ -181,6 +187,85 @@ async fn a_connection_that_is_silently_dead_is_noticed_by_listeners() {
     }
     proxied.proxy.set(ConnectionFault::None);
     assert_eq!(next(&mut listener).await, "");
+}
+
+#[tokio::test]
+async fn a_listener_goes_on_after_another_one_met_a_dead_connection() {
+    let proxied = Proxied::start(ConnectionFault::None).await;
+    let store = proxied.connect().await;
+    let publisher = Redis::connect(&proxied.server.url()).await.unwrap();
+    let (topic, other) = (Key::new(["topic", "a"]), Key::new(["topic", "b"]));
+    let mut listener = store.listen(&topic).await.unwrap();
+    for round in 0..3 {
+        proxied.proxy.set(ConnectionFault::HalfOpen);
+        assert!(store.listen(&other).await.is_err(), "its subscription gets no answer");
+        proxied.proxy.set(ConnectionFault::None);
+        assert_eq!(next(&mut listener).await, "", "messages may be missing");
+        let message = Bytes::from(round.to_string());
+        publisher.publish(&topic, message.clone()).await.unwrap();
+        assert_eq!(next(&mut listener).await, message, "the new connection has the topic");
+    }
+}
+
+#[tokio::test]
+async fn callers_that_give_up_leave_one_attempt_to_connect() {
+    let proxied = Proxied::start(ConnectionFault::None).await;
+    let store = proxied.connect().await;
+    let before = connections_received(&proxied.server);
+    proxied.proxy.set(ConnectionFault::Hang);
+    let topic = Key::new(["topic"]);
+    for _ in 0..8 {
+        let listening = store.listen(&topic);
+        tokio::select! {
+            biased;
+            _ = listening => panic!("nothing can be reached"),
+            () = yield_often() => {}
+        }
+    }
+    proxied.proxy.set(ConnectionFault::None);
+    drop(store.listen(&topic).await.unwrap());
+    // One that asks the server, one that listens, and one if the first attempt took too long.
+    assert!(connections_received(&proxied.server) - before <= 3);
+}
+
+async fn yield_often() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn connections_received(server: &RedisServer) -> u64 {
+    let stats = server.ask(&["INFO", "stats"]);
+    let count = stats.lines().find_map(|line| line.strip_prefix("total_connections_received:"));
+    count.unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn operations_without_a_reply_close_their_connection() {
+    let proxied = Proxied::start(ConnectionFault::None).await;
+    let store = proxied.connect().await;
+    assert_eq!(count_of_clients(&proxied.server), 1);
+    proxied.proxy.set(ConnectionFault::DropReplies);
+    // So many that they are sent together.
+    let gets: Vec<_> = (0..8).map(|number| get(&store, number)).collect();
+    for get in gets {
+        assert!(get.await.unwrap().is_err(), "there is no reply");
+    }
+    let begin = Instant::now();
+    while count_of_clients(&proxied.server) > 0 {
+        assert!(begin.elapsed() < Duration::from_secs(10), "the connection is closed");
+        tokio::task::yield_now().await;
+    }
+}
+
+fn get(store: &Redis, number: u32) -> JoinHandle<Result<Option<Entry>, Error>> {
+    let (store, key) = (store.clone(), Key::new(["key", &number.to_string()]));
+    tokio::spawn(async move { store.get(&key).await })
+}
+
+/// The clients of the server, without the one that asks.
+fn count_of_clients(server: &RedisServer) -> usize {
+    server.ask(&["CLIENT", "LIST", "TYPE", "normal"]).matches("id=").count() - 1
 }
 
 /// The clients of the server that have subscribed.

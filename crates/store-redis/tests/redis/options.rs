@@ -1,11 +1,12 @@
 //! What is required of a database, and errors that say what to do.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bowline_store::backend::{
     Appended, Backend as _, Expect, Key, Mark, MarkStep, NewItem, Position,
 };
 use bowline_store_redis::{Redis, RedisDurability, RedisLimits};
+use bowline_testing::proxy::{ConnectionFault, Proxy};
 
 use crate::redis_server::{RedisServer, free_port};
 
@@ -64,6 +65,48 @@ async fn a_host_that_does_not_answer_is_passed_over() {
     let server = RedisServer::start();
     let url = format!("redis://127.0.0.1:{},{}", free_port(), server.address());
     Redis::connect(&url).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_host_that_accepts_and_never_answers_is_passed_over() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.address()).await.unwrap();
+    proxy.set(ConnectionFault::Hang);
+    let (silent, key) = (proxy.address(), Key::new(["key"]));
+    for url in [
+        format!("redis://{silent},{}", server.address()),
+        format!("redis://{silent},127.0.0.1:{},{}", free_port(), server.address()),
+        format!("redis://127.0.0.1:{},{silent},{}", free_port(), server.address()),
+    ] {
+        let store = Redis::connect(&url).await.unwrap();
+        store.put(&key, "x".into(), LONG, Expect::Anything).await.unwrap();
+    }
+    let begin = Instant::now();
+    let refusal = refusal(Redis::options(&format!("redis://{silent},{silent}"))).await;
+    assert!(refusal.contains("no answer within"), "{refusal}");
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+}
+
+#[tokio::test]
+async fn a_replica_is_passed_over() {
+    let primary = RedisServer::start();
+    let port = primary.port().to_string();
+    let replica = RedisServer::start_with(&["--replicaof", "127.0.0.1", &port, "--save", ""]);
+    let url = format!("redis://{},{}", replica.address(), primary.address());
+    let store = Redis::connect(&url).await.unwrap();
+    let key = Key::new(["key"]);
+    store.put(&key, "x".into(), LONG, Expect::Anything).await.unwrap();
+    let refusal = refusal(Redis::options(&replica.url())).await;
+    assert!(refusal.contains("is a replica") && refusal.contains("name the primary"), "{refusal}");
+    // The primary becomes a replica, and the replica a primary.
+    let other = replica.port().to_string();
+    assert_eq!(replica.ask(&["REPLICAOF", "NO", "ONE"]), "+OK");
+    assert_eq!(primary.ask(&["REPLICAOF", "127.0.0.1", &other]), "+OK");
+    let begin = Instant::now();
+    while store.put(&key, "y".into(), LONG, Expect::Anything).await.is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(10), "the store follows the primary");
+    }
+    assert_eq!(replica.ask(&["GETRANGE", "bowline:v:{key}", "8", "-1"]), "y");
 }
 
 #[tokio::test]
@@ -142,14 +185,43 @@ async fn a_write_waits_for_replicas() {
     assert!(store.get(&key).await.unwrap().is_some(), "reads do not wait");
     let port = primary.port().to_string();
     let replica = RedisServer::start_with(&["--replicaof", "127.0.0.1", &port, "--save", ""]);
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     while put("2").await.is_err() {
         assert!(begin.elapsed() < Duration::from_secs(15), "the replica follows");
     }
     assert_eq!(replica.ask(&["STRLEN", "bowline:v:{key}"]), ":9");
-    let readonly = Redis::connect(&replica.url()).await.unwrap();
-    let error = readonly.put(&key, "3".into(), LONG, Expect::Anything).await.unwrap_err();
-    assert!(error.to_string().contains("name the primary"), "{error}");
+}
+
+#[tokio::test]
+async fn nothing_waits_for_a_write_that_waits_for_replicas() {
+    let server = RedisServer::start();
+    let key = Key::new(["key"]);
+    let memory = Redis::connect(&server.url()).await.unwrap();
+    memory.put(&key, "x".into(), LONG, Expect::Anything).await.unwrap();
+    let options = Redis::options(&server.url()).durability(RedisDurability::Replicated(1));
+    let store = options.connect().await.unwrap();
+    let write = async |value: &'static str| {
+        let write = store.put(&key, value.into(), LONG, Expect::Anything).await;
+        (write.expect_err("there is no replica").to_string(), Instant::now())
+    };
+    let read = async || {
+        for _ in 0..5 {
+            assert!(store.renew(&key, LONG).await.unwrap().is_some());
+            assert!(store.get(&key).await.unwrap().is_some());
+            store.publish(&key, "news".into()).await.unwrap();
+        }
+        Instant::now()
+    };
+    for _ in 0..3 {
+        let ((error, written), read) = tokio::join!(write("1"), read());
+        assert!(error.contains("only 0 of 1 copies confirmed it"), "{error}");
+        assert!(read < written, "reads do not wait for writes");
+    }
+    // Writes wait for each other, and so long that the store pauses. Reads go on.
+    for _ in 0..3 {
+        let writes = async { tokio::join!(write("1"), write("2"), write("3"), write("4")) };
+        tokio::join!(writes, read());
+    }
 }
 
 #[tokio::test]

@@ -116,13 +116,25 @@ async fn no_bytes_are_counted_after_everything_is_removed() {
 }
 
 #[tokio::test]
-async fn a_slow_listener_misses_the_oldest_values() {
+async fn a_slow_listener_learns_that_it_missed_the_oldest_values() {
     let memory = MemoryBackend::default();
     let topic = Key::new(["topic"]);
     let mut listener = memory.listen(&topic).await.unwrap();
-    for number in 0..MOST_WAITING + 5 {
-        memory.publish(&topic, number.to_string().into()).await.unwrap();
+    let mut next = async || {
+        let next = std::future::poll_fn(|cx| listener.as_mut().poll_next(cx)).await;
+        String::from_utf8(next.unwrap().to_vec()).unwrap()
+    };
+    for round in 0..2 {
+        let first = if round == 0 { 0 } else { MOST_WAITING + 5 };
+        let last = first + MOST_WAITING + 4;
+        for number in first..=last {
+            memory.publish(&topic, number.to_string().into()).await.unwrap();
+        }
+        assert_eq!(next().await, "", "read again");
+        let oldest: usize = next().await.parse().unwrap();
+        assert!(oldest >= first + 5, "no more than `MOST_WAITING` wait: {oldest}");
+        for number in oldest + 1..=last {
+            assert_eq!(next().await, number.to_string(), "no other one was missed");
+        }
     }
-    let next = std::future::poll_fn(|cx| listener.as_mut().poll_next(cx)).await;
-    assert_eq!(next.unwrap(), "5");
 }

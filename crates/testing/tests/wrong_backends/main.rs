@@ -2,6 +2,7 @@
 
 mod journal;
 mod wrong_backend;
+mod wrong_streams;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -98,6 +99,7 @@ fn mistakes_with_listeners_are_found() {
     finds(Mistake::SwapsMessages, part, "arrive once and in order");
     finds(Mistake::RepeatsEarlierMessages, part, "older than itself");
     finds(Mistake::KeepsAllMessages, part, "a listener that does not read misses messages");
+    finds(Mistake::HidesMissedMessages, part, "comes before the first after missed ones");
     finds(Mistake::ReadsBackwards, part, "in order, once");
     let values: Part = |subject| Box::pin(backend::values(subject));
     finds(Mistake::MixesTopics, values, "from now on, in order");

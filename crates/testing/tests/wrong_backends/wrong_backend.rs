@@ -20,6 +20,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc;
 
 use crate::journal::{self, Journal, LONG};
+use crate::wrong_streams::{Unbounded, WithoutEmpty};
 
 /// The variable that names the journal of a process that is to be killed.
 pub(crate) const STORE: &str = "BOWLINE_WRONG_WRITER";
@@ -62,6 +63,8 @@ pub(crate) enum Mistake {
     SwapsMessages,
     RepeatsEarlierMessages,
     KeepsAllMessages,
+    /// Does not tell a slow listener that it has missed messages.
+    HidesMissedMessages,
     HangsInOutages,
     /// After an outage, a write from before it takes effect again.
     RepeatsWrites,
@@ -432,25 +435,14 @@ impl Wrapper for WrongBackend {
             }
             let topic = &self.topic(topic);
             let stream = self.memory.listen(topic).await?;
+            if self.mistake == Mistake::HidesMissedMessages {
+                return Ok(Box::pin(WithoutEmpty(stream)) as BoxStream<'static, Bytes>);
+            }
             let last = self.last.lock().unwrap().get(topic).cloned();
             if let Some(last) = last.filter(|_| self.mistake == Mistake::RepeatsEarlierMessages) {
                 self.memory.publish(topic, last).await?;
             }
             Ok(stream)
         })
-    }
-}
-
-/// A listener that keeps every message.
-struct Unbounded(mpsc::UnboundedReceiver<Bytes>);
-
-impl futures_core::Stream for Unbounded {
-    type Item = Bytes;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Bytes>> {
-        self.0.poll_recv(cx)
     }
 }
