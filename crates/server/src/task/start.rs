@@ -182,11 +182,15 @@ async fn prepare(
     let expires = now.checked_add(ttl).unwrap_or(now);
     // The task is listed before there is a record: a server that stops between the two leaves no
     // task that its owner and other servers do not find.
-    let (watch, (), ()) = tokio::try_join!(
-        async { store.watch(&name).await.map_err(RecordError::from) },
-        async { running.list(&store, &name, ttl).await.map_err(RecordError::from) },
+    // All three end, also if one fails: other tasks wait for what `take` writes.
+    let (taken, listed, watch) = tokio::join!(
         shared.tasks.quota.take(&store, &name, now, expires),
-    )?;
+        running.list(&store, &name, ttl),
+        store.watch(&name),
+    );
+    taken?;
+    listed?;
+    let watch = watch?;
     let mut record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
     let mut text = record.write();
     if text.len() > limits.record / 2 {

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bowline_proto::request::Owner;
 use bowline_server::TaskLimits;
+use bowline_store::tasks::TaskStore;
 use bowline_store::wrapper::OperationKind;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::code;
@@ -81,6 +82,20 @@ async fn an_owner_has_as_many_tasks_as_the_store_has_room_to_list() {
     }
     let error = replica.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
     assert!(error.message.starts_with("no more than 102 tasks"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_without_a_record_is_not_listed_and_counts_until_its_task_would_have_expired() {
+    let replica = limited(Revision::V2025_11_25, |limits| limits.per_owner = 1);
+    // As a server does that stops before it writes the record.
+    let now = SystemTime::now();
+    let task = ("A".repeat(22), now + Duration::from_secs(60));
+    TaskStore::new(replica.link.clone()).list("anonymous", &[task], 1, now).await.unwrap();
+    let page = replica.peer.ask(Method::TasksList, json!({})).await.unwrap();
+    assert_eq!(page["tasks"], json!([]));
+    replica.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
+    pass(61).await;
+    replica.create("wait", json!({ "seconds": 1 })).await;
 }
 
 /// What a running task costs the store while nothing happens; the figures of `0015-tasks.md`.
