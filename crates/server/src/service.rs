@@ -56,7 +56,7 @@ impl Service {
     /// Sets the store for tasks, unless there is one.
     #[cfg(feature = "http")]
     pub(crate) fn offer_store(&self, store: Arc<dyn bowline_store::Backend>) {
-        _ = self.0.router.shared().tasks.backend.set(store);
+        self.0.router.shared().tasks.offer_store(store);
     }
 
     /// Waits until no task runs here that other processes know of.

@@ -6,12 +6,14 @@
 //! * [`events`]: the log of a stream's events, for clients that resume the stream.
 //! * [`tasks`]: the records of calls that go on after their first answer.
 //! * [`suite`]: tests that every backend must pass.
-//! * [`wrapper`]: a backend around another one, for tests and measurements.
+//! * [`outages`]: notes when a backend failed.
+//! * [`wrapper`]: a backend around another one, for tests, measurements and `outages`.
 
 pub mod backend;
 pub mod events;
 pub mod inbox;
 pub mod memory;
+pub mod outages;
 pub mod suite;
 pub mod tasks;
 pub mod wrapper;

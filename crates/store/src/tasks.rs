@@ -6,8 +6,10 @@
 //! the version that it was made from. Changes are announced on a topic of the task, so the server
 //! that runs a task hears of an answer or a cancellation that another server took.
 //!
-//! A process that runs tasks has a lease, which it renews (`replicas`). So a process that stopped is
-//! noticed, and its tasks can be ended or run again.
+//! A process that runs tasks has a lease, which it renews, and a list of the tasks that it runs
+//! (`replicas`). So a process that stopped is noticed, and its tasks can be ended or run again.
+//!
+//! One value lists the tasks of an owner (`index`).
 //!
 //! A record is kept under its owner and its id. So a client that names a task of another owner looks
 //! at a key that does not exist, and gets the same answer as for an unknown id.
@@ -20,7 +22,10 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::backend::{Backend, BoxStream, Error, Expect, Key, Result, Version, Written};
 
+mod index;
 mod replicas;
+
+pub use self::replicas::RunningReplica;
 
 /// How often a change is tried again because another server changed the record in between. Beyond
 /// that the change fails: so many conflicts in a row are a fault of the backend.
@@ -186,20 +191,6 @@ impl TaskStore {
         Ok(was_there)
     }
 
-    /// The ids of an owner's tasks that come after `after`, sorted, at most `limit`.
-    ///
-    /// # Errors
-    ///
-    /// If the backend fails.
-    pub async fn ids(&self, owner: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
-        // Ends with `/`, so that no other owner begins with it.
-        let prefix = Key::new(["task", owner, ""]);
-        let after = after.map(|id| TaskName::new(owner, id).record());
-        let keys = self.backend.scan(&prefix, after.as_ref(), limit).await?;
-        let id = |key: &Key| key.as_str().strip_prefix(prefix.as_str()).map(str::to_owned);
-        Ok(keys.iter().filter_map(id).collect())
-    }
-
     /// Reports the changes of a task from now on. A reader that watches first and then reads the
     /// record misses none.
     ///
@@ -255,11 +246,16 @@ impl TaskWatch {
 
 /// A record with the time at which it expires.
 fn with_head(record: &Bytes, expires: SystemTime) -> Bytes {
-    let since = expires.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut value = BytesMut::with_capacity(HEAD + record.len());
-    value.put_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
+    value.put_u64(since_1970(expires));
     value.put_slice(record);
     value.freeze()
+}
+
+/// A time in milliseconds since 1970.
+fn since_1970(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

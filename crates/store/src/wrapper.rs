@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::backend::{
-    Appended, Backend, BoxFuture, BoxStream, Entry, Expect, Key, LogSlice, NewItem, Position,
-    Result, Written,
+    Appended, Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, NewItem,
+    Position, Result, Written,
 };
 
 /// What a backend around another one does with operations. Without methods of its own, each
@@ -64,6 +64,11 @@ pub trait Wrapper: Send + Sync + 'static {
     fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
         let _ = operation;
         Box::pin(ready(Ok(())))
+    }
+
+    /// Runs after each operation, also if [`before`](Self::before) refused it.
+    fn after(&self, operation: Operation<'_>, failure: Option<&Error>) {
+        let _ = (operation, failure);
     }
 
     /// [`Backend::get`].
@@ -178,8 +183,21 @@ impl<W> Deref for Wrapped<W> {
 }
 
 impl<W: Wrapper> Wrapped<W> {
-    async fn begin(&self, kind: OperationKind, key: &Key) -> Result<()> {
-        self.0.before(Operation { kind, key }).await
+    /// Runs an operation of the wrapper. It begins only after [`Wrapper::before`]: some backends act
+    /// when they are called, not when they are polled.
+    async fn run<'a, T>(
+        &'a self,
+        kind: OperationKind,
+        key: &'a Key,
+        begin: impl FnOnce() -> BoxFuture<'a, Result<T>> + Send + 'a,
+    ) -> Result<T> {
+        let operation = Operation { kind, key };
+        let result = match self.0.before(operation).await {
+            Ok(()) => begin().await,
+            Err(error) => Err(error),
+        };
+        self.0.after(operation, result.as_ref().err());
+        result
     }
 }
 
@@ -189,17 +207,11 @@ impl<W: Wrapper> Backend for Wrapped<W> {
     }
 
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Get, key).await?;
-            self.0.get(key).await
-        })
+        Box::pin(self.run(OperationKind::Get, key, move || self.0.get(key)))
     }
 
     fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Renew, key).await?;
-            self.0.renew(key, expiry).await
-        })
+        Box::pin(self.run(OperationKind::Renew, key, move || self.0.renew(key, expiry)))
     }
 
     fn put<'a>(
@@ -209,17 +221,11 @@ impl<W: Wrapper> Backend for Wrapped<W> {
         expiry: Duration,
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Put, key).await?;
-            self.0.put(key, value, expiry, expect).await
-        })
+        Box::pin(self.run(OperationKind::Put, key, move || self.0.put(key, value, expiry, expect)))
     }
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Delete, key).await?;
-            self.0.delete(key).await
-        })
+        Box::pin(self.run(OperationKind::Delete, key, move || self.0.delete(key)))
     }
 
     fn scan<'a>(
@@ -228,17 +234,11 @@ impl<W: Wrapper> Backend for Wrapped<W> {
         after: Option<&'a Key>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Scan, prefix).await?;
-            self.0.scan(prefix, after, limit).await
-        })
+        Box::pin(self.run(OperationKind::Scan, prefix, move || self.0.scan(prefix, after, limit)))
     }
 
     fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Append, log).await?;
-            self.0.append(log, item).await
-        })
+        Box::pin(self.run(OperationKind::Append, log, move || self.0.append(log, item)))
     }
 
     fn read<'a>(
@@ -247,24 +247,15 @@ impl<W: Wrapper> Backend for Wrapped<W> {
         after: Position,
         limit: usize,
     ) -> BoxFuture<'a, Result<LogSlice>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Read, log).await?;
-            self.0.read(log, after, limit).await
-        })
+        Box::pin(self.run(OperationKind::Read, log, move || self.0.read(log, after, limit)))
     }
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Publish, topic).await?;
-            self.0.publish(topic, value).await
-        })
+        Box::pin(self.run(OperationKind::Publish, topic, move || self.0.publish(topic, value)))
     }
 
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        Box::pin(async move {
-            self.begin(OperationKind::Listen, topic).await?;
-            self.0.listen(topic).await
-        })
+        Box::pin(self.run(OperationKind::Listen, topic, move || self.0.listen(topic)))
     }
 }
 

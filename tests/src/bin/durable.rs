@@ -1,11 +1,11 @@
-//! A server whose sessions and tasks are in a file: `durable ADDRESS FILE`. Tools that run as tasks
-//! note each run in `FILE.runs`.
+//! A server whose sessions and tasks are in a file, or in Redis: `durable ADDRESS FILE [REDIS]`. Tools
+//! that run as tasks note each run in `FILE.runs`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use bowline::store::SqliteBackend;
+use bowline::store::{Backend, Redis, SqliteBackend};
 use bowline::{Log, Notify, Server, State, tool, tools};
 
 /// Where runs are noted.
@@ -65,9 +65,12 @@ async fn repeat(State(runs): State<Runs>, key: String, after: u32) -> bowline::R
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
-    let mut word = || words.next().ok_or("usage: durable ADDRESS FILE");
+    let mut word = || words.next().ok_or("usage: durable ADDRESS FILE [REDIS]");
     let (address, file) = (word()?, word()?);
-    let store = SqliteBackend::open(&file)?;
+    let store: Arc<dyn Backend> = match word() {
+        Ok(redis) => Arc::new(Redis::connect(&redis).await?),
+        Err(_) => Arc::new(SqliteBackend::open(&file)?),
+    };
     let runs = OpenOptions::new().create(true).append(true).open(format!("{file}.runs"))?;
     let server = Server::new("durable", "1.0.0")
         .state(Runs(Arc::new(runs)))

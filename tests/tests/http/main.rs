@@ -21,6 +21,9 @@ mod nginx;
 mod owners;
 mod page;
 mod proxies;
+#[allow(dead_code, reason = "these tests need little of it")]
+#[path = "../../../crates/store-redis/tests/redis/redis_server.rs"]
+mod redis_server;
 mod replicas;
 mod restart;
 mod resume;

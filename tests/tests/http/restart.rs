@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 use crate::test_server::{Session, initialize, request, text_of, within};
 use crate::wire::{Answer, Event, Request, Wire};
 
-/// A server in its own process, and its file.
+/// A server in its own process, and the folder of its file.
 pub(crate) struct Durable {
     pub(crate) address: SocketAddr,
     pub(crate) folder: TempDir,
@@ -23,20 +23,29 @@ pub(crate) struct Durable {
 
 impl Durable {
     pub(crate) async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// A server whose sessions and tasks are in Redis.
+    pub(crate) async fn start_on(redis: &str) -> Self {
+        Self::start_with(&[redis]).await
+    }
+
+    async fn start_with(arguments: &[&str]) -> Self {
         let held = TcpSocket::new_v4().unwrap();
         // The server sets this too, and may then listen here.
         held.set_reuseaddr(true).unwrap();
         held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = held.local_addr().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let process = spawn(address, &folder).await;
+        let process = spawn(address, &folder, arguments).await;
         Self { address, folder, process, _held: held }
     }
 
     pub(crate) async fn kill_and_restart(&mut self) {
         // SIGKILL: the process cannot do anything about it.
         within(self.process.kill()).await.unwrap();
-        self.process = spawn(self.address, &self.folder).await;
+        self.process = spawn(self.address, &self.folder, &[]).await;
     }
 
     pub(crate) async fn ask(&self, request: &Request) -> Answer {
@@ -66,10 +75,10 @@ impl Durable {
     }
 }
 
-async fn spawn(address: SocketAddr, folder: &TempDir) -> Child {
+async fn spawn(address: SocketAddr, folder: &TempDir, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_durable"));
-    command.arg(address.to_string()).arg(folder.path().join("mcp.db")).kill_on_drop(true);
-    let process = command.spawn().unwrap();
+    command.arg(address.to_string()).arg(folder.path().join("mcp.db")).args(arguments);
+    let process = command.kill_on_drop(true).spawn().unwrap();
     within(async { while TcpStream::connect(address).await.is_err() {} }).await;
     process
 }

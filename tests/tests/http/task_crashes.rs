@@ -1,4 +1,4 @@
-//! A server process that is killed again and again while it runs tasks, which are in a file.
+//! Server processes that are killed while they run tasks, which are in a file or in Redis.
 #![cfg(unix)]
 
 use std::collections::HashMap;
@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::redis_server::RedisServer;
 use crate::restart::Durable;
 use crate::test_server::{Session, request};
 use crate::wire::{Request, Wire};
@@ -146,4 +147,24 @@ async fn no_outcome_is_lost_and_no_call_runs_twice_when_a_server_is_killed_fifty
     assert_eq!(twice, None);
     let completed = client.known.iter().filter(|task| task.is_completed).count();
     assert_eq!(completed, KILLS);
+}
+
+#[tokio::test]
+async fn tasks_of_a_killed_process_end_in_another_one_within_fifteen_seconds() {
+    let redis = RedisServer::start();
+    let mut killed = Durable::start_on(&redis.url()).await;
+    let server = Durable::start_on(&redis.url()).await;
+    let session = killed.session().await;
+    let mut client = Client { server: killed, session, known: Vec::new() };
+    client.create("repeat", "repeat".to_owned()).await;
+    client.create("hang", "hang".to_owned()).await;
+    killed = std::mem::replace(&mut client.server, server);
+    killed.process.kill().await.unwrap();
+    let deadline = Instant::now() + Duration::from_secs(15);
+    let [repeat, hang] = &client.known[..] else { panic!("two tasks") };
+    assert_eq!(client.ended(&repeat.id, deadline).await["status"], "completed");
+    let hang = client.ended(&hang.id, deadline).await;
+    assert_eq!(hang["statusMessage"], "the server's process stopped while the task ran");
+    let result = client.ask("tasks/result", &repeat.id).await;
+    assert_eq!(result["result"]["content"][0]["text"], "repeat", "{result}");
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use bowline_proto::rate_share::RateShare;
 use bowline_proto::request::{ExchangeId, Request, Response as Outcome};
 use bowline_proto::server::ServerConfig;
+use bowline_store::outages::Outages;
 use bowline_transport::BoxFuture;
 use tokio::sync::watch;
 
@@ -39,6 +40,8 @@ pub(super) struct Core {
     pub(super) bodies: Arc<Bodies>,
     /// The id of this endpoint's lease in a shared store.
     pub(super) replica: String,
+    /// When the store failed, if others may have the same one.
+    pub(super) outages: Option<Arc<Outages>>,
     /// The part of a caller's rates that this endpoint grants, if others may have the same store.
     share: Option<RateShare>,
     /// Counts the others. Begins with the first request.
@@ -68,7 +71,12 @@ pub(super) enum Phase {
 
 impl Core {
     /// A core whose calls `serve` starts.
-    pub(super) fn new(serve: Serve, server: Arc<ServerConfig>, config: HttpConfig) -> Self {
+    pub(super) fn new(serve: Serve, server: Arc<ServerConfig>, mut config: HttpConfig) -> Self {
+        let mut outages = None;
+        if config.is_shared {
+            let (store, watched) = Outages::watch(config.store, super::clock::now);
+            (config.store, outages) = (store, Some(watched));
+        }
         let server = match config.sessions {
             Sessions::Kept => server,
             Sessions::None => Arc::new(ServerConfig::clone(&server).without_sessions()),
@@ -80,6 +88,7 @@ impl Core {
             callers: Callers::new(server.limits(), config.limits()),
             server,
             bodies: Bodies::new(config.limits()),
+            outages,
             share: config.is_shared.then(RateShare::default),
             heartbeat: OnceLock::new(),
             config,

@@ -5,7 +5,6 @@
 //! finds another server's name in the record, and ends.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bowline_proto::request::{ExchangeId, Outbox, Response};
 use bowline_store::tasks::{TaskName, TaskStore};
@@ -33,8 +32,7 @@ pub(super) async fn read(
     name: &TaskName,
 ) -> Result<TaskRecord, RecordError> {
     let record = records::read(store, name).await?;
-    let lease = &shared.tasks.lease;
-    if record.has_ended() || !lease.has_abandoned(store, record.replica(), name.id()).await? {
+    if record.has_ended() || !shared.tasks.has_abandoned(store, record.replica(), name).await? {
         return Ok(record);
     }
     take_over(shared, store, name, &record).await?;
@@ -82,13 +80,14 @@ async fn claim(
         // Another request is about to do the same, or no more tasks may run here.
         Entrance::RunsAlready | Entrance::Full => return Ok(false),
     };
-    let watch = store.watch(name).await?;
+    let left = abandoned.left(records::now());
+    let (watch, ()) = tokio::try_join!(store.watch(name), running.list(store, name, left))?;
     let claimed = records::change(store, name, |record| {
         let is_abandoned = record.is_run_by(abandoned.replica());
         is_abandoned.then(|| record.claim(running.replica())).flatten()
     });
     let Some(call) = claimed.await? else { return Ok(true) };
-    let expires = Instant::now() + abandoned.left(SystemTime::now());
+    let expires = Instant::now() + left;
     let run = TaskRun::new(shared, name.clone(), running, None);
     let shared = shared.clone();
     spawn(async move {

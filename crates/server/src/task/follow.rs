@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::SystemTime;
 
 use bowline_proto::request::{Parts, ReportedChange};
 use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
@@ -34,7 +33,7 @@ pub(super) fn follow(
     Box::pin(async move {
         let mut tasks = Vec::new();
         for name in names {
-            let now = SystemTime::now();
+            let now = records::now();
             if store.record(&name, now).await.map_err(RecordError::from)?.is_some() {
                 let watch = store.watch(&name).await.map_err(RecordError::from)?;
                 tasks.push(FollowedTask { name, watch, is_due: true, known: None });

@@ -4,12 +4,13 @@
 //! stops. A record names the server that runs its task. So a reader that finds a running task whose
 //! server has no lease knows that the task was abandoned.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use bowline_proto::sync::lock;
-use bowline_store::tasks::TaskStore;
+use bowline_store::Error;
+use bowline_store::tasks::{TaskName, TaskStore};
 use bowline_transport::task::spawn;
 use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tokio::task::JoinHandle;
@@ -25,12 +26,23 @@ const LEASE: Duration = Duration::from_secs(10);
 /// ends.
 const RENEWAL: Duration = Duration::from_secs(3);
 
+/// How long a server waits with the next renewal after one failed. So after an outage of the store
+/// it seems to have stopped for no longer than that.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How long after a failure of the store no server is taken for one that stopped. An outage that is
+/// longer than a lease ends the leases of all servers, and each of them needs time to renew its own.
+pub(super) const WAIT_AFTER_OUTAGE: Duration = LEASE.saturating_add(RENEWAL);
+
+/// The fewest slots that a server registers, so that it seldom registers more.
+const SLOTS: usize = 64;
+
 /// The lease of a server, and the tasks that it runs.
 pub(super) struct Lease {
     /// The id of the server among those that share its store. Chosen when the first task begins.
     id: OnceLock<String>,
-    /// The ids of the tasks that run here.
-    running: Mutex<HashSet<String>>,
+    /// The tasks that run here.
+    running: Mutex<Slots>,
     /// Held across writes, so that the keys are never removed while a task begins.
     held: AsyncMutex<HeldLease>,
     /// Woken when a task has left.
@@ -48,6 +60,31 @@ struct HeldLease {
     /// When the lease was written last.
     written: Option<Instant>,
     renewal: Option<JoinHandle<()>>,
+    /// How many slots are registered.
+    slots: usize,
+}
+
+/// The tasks that run here, by their ids, each in a slot of its own.
+#[derive(Default)]
+struct Slots {
+    tasks: HashMap<String, usize>,
+    /// The slots below `count` that no task has.
+    free: BTreeSet<usize>,
+    count: usize,
+}
+
+impl Slots {
+    /// Gives a task the first free slot.
+    fn enter(&mut self, task: &str) -> usize {
+        let slot = self.free.pop_first().unwrap_or(self.count);
+        self.count = self.count.max(slot + 1);
+        self.tasks.insert(task.to_owned(), slot);
+        slot
+    }
+
+    fn leave(&mut self, task: &str) {
+        self.free.extend(self.tasks.remove(task));
+    }
 }
 
 impl Lease {
@@ -77,22 +114,26 @@ impl Lease {
         task: &str,
     ) -> Result<Entrance, RecordError> {
         let replica = self.id()?.to_owned();
-        {
+        let slot = {
             let mut running = lock(&self.running);
-            if running.len() >= self.most {
+            if running.tasks.len() >= self.most {
                 return Ok(Entrance::Full);
             }
-            if !running.insert(task.to_owned()) {
+            if running.tasks.contains_key(task) {
                 return Ok(Entrance::RunsAlready);
             }
-        }
+            running.enter(task)
+        };
         // Leaves the task again if the lease cannot be written.
         let renewals = self.renewals.subscribe();
         let task = task.to_owned();
-        let mut entered = RunningTask { lease: self.clone(), replica, task, renewals };
+        let mut entered = RunningTask { lease: self.clone(), replica, task, slot, renewals };
         let mut held = self.held.lock().await;
-        if held.written.is_none_or(|written| written.elapsed() > LEASE / 2) {
-            self.write(store, &mut held).await?;
+        let is_late = held.written.is_none_or(|written| written.elapsed() > LEASE / 2);
+        if is_late || slot >= held.slots {
+            // Tasks that enter meanwhile find their slots registered.
+            let slots = lock(&self.running).count.next_power_of_two().max(SLOTS).max(held.slots);
+            self.write(store, &mut held, slots).await?;
         }
         if held.renewal.as_ref().is_none_or(JoinHandle::is_finished) {
             held.renewal = Some(spawn(self.clone().renew(store.clone())));
@@ -101,22 +142,9 @@ impl Lease {
         Ok(Entrance::Entered(entered))
     }
 
-    /// Whether the server that runs a task has stopped. A task of this server is abandoned if it
-    /// does not run: then the runtime that ran it is gone.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails.
-    pub(super) async fn has_abandoned(
-        &self,
-        store: &TaskStore,
-        replica: &str,
-        task: &str,
-    ) -> Result<bool, RecordError> {
-        match self.is_own(replica) {
-            true => Ok(!lock(&self.running).contains(task)),
-            false => Ok(!store.has_lease(replica).await?),
-        }
+    /// Whether a task runs here.
+    pub(super) fn runs(&self, task: &str) -> bool {
+        lock(&self.running).tasks.contains_key(task)
     }
 
     /// Waits until no task runs here.
@@ -126,7 +154,7 @@ impl Lease {
         loop {
             // Registered before it looks, so that it misses no task that leaves meanwhile.
             left.as_mut().enable();
-            if lock(&self.running).is_empty() {
+            if lock(&self.running).tasks.is_empty() {
                 return;
             }
             left.as_mut().await;
@@ -154,10 +182,11 @@ impl Lease {
 
     /// Renews the lease until no task runs.
     async fn renew(self: Arc<Self>, store: TaskStore) {
+        let mut pause = RENEWAL;
         loop {
-            tokio::time::sleep(RENEWAL).await;
+            tokio::time::sleep(pause).await;
             let mut held = self.held.lock().await;
-            if lock(&self.running).is_empty() {
+            if lock(&self.running).tasks.is_empty() {
                 // The lease may expire by itself: it says nothing about tasks that have ended.
                 if let Some(id) = self.id.get() {
                     _ = store.unregister(id, self.registered()).await;
@@ -166,15 +195,23 @@ impl Lease {
                 return;
             }
             // If the store fails, the next renewal may come in time.
-            _ = self.write(&store, &mut held).await;
+            let slots = held.slots;
+            let renewed = self.write(&store, &mut held, slots).await;
+            pause = if renewed.is_ok() { RENEWAL } else { RETRY };
         }
     }
 
     /// Writes the lease, and registers the server: another one may have removed its registration
     /// because the lease was late.
-    async fn write(&self, store: &TaskStore, held: &mut HeldLease) -> Result<(), RecordError> {
+    async fn write(
+        &self,
+        store: &TaskStore,
+        held: &mut HeldLease,
+        slots: usize,
+    ) -> Result<(), RecordError> {
         let (id, now) = (self.id()?, Instant::now());
-        store.register(id, self.registered()).await?;
+        store.register(id, slots, self.registered()).await?;
+        held.slots = slots;
         store.renew_lease(id, LEASE).await?;
         held.written = Some(now);
         self.renewals.send_modify(|count| *count += 1);
@@ -195,6 +232,7 @@ pub(super) struct RunningTask {
     lease: Arc<Lease>,
     replica: String,
     task: String,
+    slot: usize,
     renewals: watch::Receiver<u64>,
 }
 
@@ -202,6 +240,20 @@ impl RunningTask {
     /// The id of this server.
     pub(super) fn replica(&self) -> &str {
         &self.replica
+    }
+
+    /// Lists the task among those of this server, so that another one finds it if this one stops.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub(super) async fn list(
+        &self,
+        store: &TaskStore,
+        name: &TaskName,
+        ttl: Duration,
+    ) -> Result<(), Error> {
+        store.fill_slot(&self.replica, self.slot, name, ttl).await
     }
 
     /// Waits until the server has renewed its lease. If that was late, another server may have taken
@@ -215,7 +267,7 @@ impl RunningTask {
 
 impl Drop for RunningTask {
     fn drop(&mut self) {
-        lock(&self.lease.running).remove(&self.task);
+        lock(&self.lease.running).leave(&self.task);
         self.lease.left.notify_waiters();
     }
 }

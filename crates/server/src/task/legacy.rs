@@ -84,13 +84,14 @@ async fn list(store: &TaskStore, request: &Request, shared: &Arc<ServerShared>) 
         return Err(ErrorObject::invalid_params("`params.cursor`: not one of this list"));
     }
     let owner = records::owner_key(&request.parts.owner);
-    let ids = store.ids(&owner, after, PAGE + 1).await.map_err(RecordError::from)?;
+    let now = records::now();
+    let ids = store.ids(&owner, after, PAGE + 1, now).await.map_err(RecordError::from)?;
     let mut tasks = Vec::new();
     for id in ids.iter().take(PAGE) {
         let name = records::name(&request.parts, id.clone());
         match abandoned::read(shared, store, &name).await {
             Ok(record) => tasks.push(record.as_core_task(id)),
-            // It expired meanwhile.
+            // It has expired, or is about to be created.
             Err(RecordError::Unknown) => {}
             Err(error) => return Err(error.into()),
         }

@@ -18,9 +18,8 @@ pub struct TaskLimits {
     /// The longest time that a client can ask for: one day. More than 30 years count as 30 years.
     pub longest_ttl: Duration,
     /// The most tasks of one owner that are kept at a time, ended ones included: 1000. All callers
-    /// without credentials are one owner. Calls that arrive at the same moment are counted before
-    /// any of them is stored, so an owner can exceed the limit by as many as run at a time. More
-    /// than four servers with one store can exceed it together, within a few seconds.
+    /// without credentials are one owner, and all servers with one store count together. A store
+    /// with short values has room for fewer: 40 bytes of a value are needed for each of them.
     pub per_owner: usize,
     /// The most tasks that this server runs at a time, of all owners: 1000. A call beyond that is
     /// refused with an error that lets the client try again. A task of a server that stopped, which

@@ -1,111 +1,117 @@
-//! How many tasks an owner may create before its tasks are counted again.
+//! How many tasks an owner may create: the store lists the tasks of each owner, and a task begins
+//! only if there is room on the list.
 //!
-//! To count reads the ids of all tasks of an owner. So not every call counts: after a count this
-//! server creates as many tasks as a quarter of the room that was left, and then counts again. Far
-//! from the limit a count is rare, and close to it every call counts.
-//!
-//! Other servers with the same store do the same. Up to four of them stay within the limit
-//! together, and a count is used for a few seconds only. So what others have created since is not
-//! overlooked for long.
+//! A list is one value that all servers change. So tasks of one owner that begin here while the list
+//! is being written wait, and are then written together.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use bowline_proto::sync::lock;
-use bowline_store::tasks::TaskStore;
+use bowline_store::Error;
+use bowline_store::tasks::{TaskName, TaskStore};
 use bowline_types::error::ErrorObject;
 use bowline_types::text::counted;
-use tokio::time::Instant;
+use tokio::sync::{Mutex as AsyncMutex, oneshot};
 
 use super::records::RecordError;
 
-/// The part of the room that is used without another count.
-const PART: usize = 4;
+/// Lists new tasks of all owners.
+pub(super) struct Quota {
+    /// The most tasks of one owner.
+    most: usize,
+    /// The tasks that are about to be listed, by owner.
+    queues: Mutex<HashMap<String, Arc<OwnerQueue>>>,
+}
 
-/// How long a count is used.
-const FRESH: Duration = Duration::from_secs(10);
-
-/// The most owners that are remembered. Tasks of others are counted each time.
-const OWNERS: usize = 4096;
-
-/// What was counted last, of each owner.
 #[derive(Default)]
-pub(super) struct Quota(Mutex<HashMap<String, Allowance>>);
+struct OwnerQueue {
+    waiting: Mutex<Vec<WaitingTask>>,
+    /// Held while the list is written.
+    turn: AsyncMutex<()>,
+}
 
-struct Allowance {
-    tasks: usize,
-    until: Instant,
+struct WaitingTask {
+    id: String,
+    expires: SystemTime,
+    /// Takes whether the task is listed.
+    answer: oneshot::Sender<Result<bool, Error>>,
 }
 
 impl Quota {
-    /// Lets an owner create one more task, of at most `most`.
+    /// Lets each owner have at most `most` tasks.
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, queues: Mutex::default() }
+    }
+
+    /// Lists a task that is about to be created, and that expires at a time.
     ///
     /// # Errors
     ///
-    /// If it has that many, or the store fails.
+    /// If its owner has as many tasks as it may, or the store fails.
     pub(super) async fn take(
         &self,
         store: &TaskStore,
-        owner: &str,
-        most: usize,
+        name: &TaskName,
+        now: SystemTime,
+        expires: SystemTime,
     ) -> Result<(), RecordError> {
-        if self.take_counted(owner) {
-            return Ok(());
+        let (answer, answered) = oneshot::channel();
+        let queue = self.queue(name.owner());
+        lock(&queue.waiting).push(WaitingTask { id: name.id().to_owned(), expires, answer });
+        {
+            let _turn = queue.turn.lock().await;
+            let waiting = std::mem::take(&mut *lock(&queue.waiting));
+            // Empty if the task was listed with the one before it.
+            if !waiting.is_empty() {
+                self.list(store, name.owner(), waiting, now).await;
+            }
         }
-        let kept = store.ids(owner, None, most).await?.len();
-        let Some(room) = most.checked_sub(kept + 1) else {
-            let most = counted(most, "task");
-            let message =
-                format!("no more than {most} are kept at a time; wait until one has expired");
-            return Err(ErrorObject::invalid_request(message).into());
-        };
-        self.allow(owner, room / PART);
-        Ok(())
-    }
-
-    /// Takes a task that the last count allows.
-    fn take_counted(&self, owner: &str) -> bool {
-        let mut allowed = lock(&self.0);
-        let Some(allowance) = allowed.get_mut(owner) else { return false };
-        if allowance.tasks == 0 || allowance.until <= Instant::now() {
-            allowed.remove(owner);
-            return false;
-        }
-        allowance.tasks -= 1;
-        true
-    }
-
-    fn allow(&self, owner: &str, tasks: usize) {
-        let now = Instant::now();
-        let mut allowed = lock(&self.0);
-        if allowed.len() >= OWNERS {
-            allowed.retain(|_, allowance| now < allowance.until);
-        }
-        if allowed.len() < OWNERS {
-            allowed.insert(owner.to_owned(), Allowance { tasks, until: now + FRESH });
+        self.leave(name.owner(), queue);
+        match answered.await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Ok(false)) => Err(self.too_many(store).into()),
+            Ok(Err(error)) => Err(error.into()),
+            Err(_) => Err(ErrorObject::internal("the task was not listed").into()),
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn queue(&self, owner: &str) -> Arc<OwnerQueue> {
+        lock(&self.queues).entry(owner.to_owned()).or_default().clone()
+    }
 
-    #[tokio::test(start_paused = true)]
-    async fn no_more_owners_are_remembered_than_there_is_room_for() {
-        let quota = Quota::default();
-        for owner in 0..=OWNERS {
-            quota.allow(&owner.to_string(), 1);
+    /// Removes a queue that no other task waits in.
+    fn leave(&self, owner: &str, queue: Arc<OwnerQueue>) {
+        let mut queues = lock(&self.queues);
+        drop(queue);
+        if queues.get(owner).is_some_and(|queue| Arc::strong_count(queue) == 1) {
+            queues.remove(owner);
         }
-        assert_eq!(lock(&quota.0).len(), OWNERS);
-        assert!(quota.take_counted("0") && !quota.take_counted("0"));
-        tokio::time::advance(FRESH).await;
-        assert!(!quota.take_counted("1"), "it is not fresh any more");
-        // Two places are free by now; the third owner finds none, and what is stale makes room.
-        for owner in ["new", "newer", "newest"] {
-            quota.allow(owner, 1);
+    }
+
+    /// Lists tasks of one owner, and tells each whether it is listed.
+    async fn list(
+        &self,
+        store: &TaskStore,
+        owner: &str,
+        waiting: Vec<WaitingTask>,
+        now: SystemTime,
+    ) {
+        let tasks: Vec<_> = waiting.iter().map(|task| (task.id.clone(), task.expires)).collect();
+        let listed = store.list(owner, &tasks, self.most, now).await;
+        for (place, task) in waiting.into_iter().enumerate() {
+            // The task may have been dropped meanwhile.
+            _ = task.answer.send(match &listed {
+                Ok(listed) => Ok(place < *listed),
+                Err(error) => Err(Error::new(error.to_string())),
+            });
         }
-        assert_eq!(lock(&quota.0).len(), 3);
+    }
+
+    fn too_many(&self, store: &TaskStore) -> ErrorObject {
+        let most = counted(self.most.min(store.most_of_an_owner()), "task");
+        let message = format!("no more than {most} are kept at a time; wait until one has expired");
+        ErrorObject::invalid_request(message)
     }
 }

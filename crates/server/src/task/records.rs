@@ -11,6 +11,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks::TaskIdParams;
 use bowline_types::json::RawJson;
 use serde::Serialize;
+use tokio::time::Instant;
 
 use super::record::TaskRecord;
 
@@ -67,6 +68,16 @@ pub(super) fn named(request: &Request) -> Result<TaskName, ErrorObject> {
 /// A task of the owner of a call.
 pub(super) fn name(parts: &Parts, id: String) -> TaskName {
     TaskName::new(owner_key(&parts.owner), id)
+}
+
+/// The time of day, by the clock of the tokio runtime, which tests move.
+pub(super) fn now() -> SystemTime {
+    let (moved, real) = (Instant::now().into_std(), std::time::Instant::now());
+    let now = SystemTime::now();
+    // At least one of the two is zero.
+    let (ahead, behind) =
+        (moved.saturating_duration_since(real), real.saturating_duration_since(moved));
+    now.checked_add(ahead).and_then(|now| now.checked_sub(behind)).unwrap_or(now)
 }
 
 /// Why a record cannot be read or changed.
@@ -126,7 +137,7 @@ pub(super) fn json<T: Serialize>(value: &T) -> Result<RawJson, ErrorObject> {
 ///
 /// If there is none, or the store fails.
 pub(super) async fn read(store: &TaskStore, name: &TaskName) -> Result<TaskRecord, RecordError> {
-    let record = store.record(name, SystemTime::now()).await?;
+    let record = store.record(name, now()).await?;
     record.as_ref().and_then(TaskRecord::read).ok_or(RecordError::Unknown)
 }
 
@@ -140,7 +151,7 @@ pub(super) async fn change<T: Send>(
     name: &TaskName,
     mut change: impl FnMut(&mut TaskRecord) -> T + Send,
 ) -> Result<T, RecordError> {
-    let now = SystemTime::now();
+    let now = now();
     let changed = store.change(name, now, |text| {
         let Some(mut record) = TaskRecord::read(text) else {
             return (None, Err(RecordError::Unknown));

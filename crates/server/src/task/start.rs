@@ -1,7 +1,7 @@
 //! Decides whether a call becomes a task, and creates it.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bowline_proto::request::{Request, Response};
 use bowline_store::tasks::TaskWatch;
@@ -149,6 +149,7 @@ async fn begin(
     if answer.send(created).is_err() {
         // The client went away before it got the id, so it cannot ask for the task.
         _ = run.store.delete(&run.name).await;
+        _ = run.store.unlist(&run.name, records::now()).await;
         return;
     }
     let head = CallHead::of(&request);
@@ -177,9 +178,19 @@ async fn prepare(
             return Err(ErrorObject::unavailable(message).into());
         }
     };
-    shared.tasks.quota.take(&store, name.owner(), limits.per_owner).await?;
-    let watch = store.watch(&name).await?;
-    let now = SystemTime::now();
+    let now = records::now();
+    let expires = now.checked_add(ttl).unwrap_or(now);
+    // The task is listed before there is a record: a server that stops between the two leaves no
+    // task that its owner and other servers do not find.
+    // All three end, also if one fails: other tasks wait for what `take` writes.
+    let (taken, listed, watch) = tokio::join!(
+        shared.tasks.quota.take(&store, &name, now, expires),
+        running.list(&store, &name, ttl),
+        store.watch(&name),
+    );
+    taken?;
+    listed?;
+    let watch = watch?;
     let mut record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
     let mut text = record.write();
     if text.len() > store.longest_record() / 2 {

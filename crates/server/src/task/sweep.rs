@@ -2,14 +2,13 @@
 //!
 //! A request for a task finds out itself whether it was abandoned (`abandoned`). This is for tasks
 //! that no client asks for. A search reads one key, and one for each server that runs tasks, while
-//! all servers are well: the records are read only if a server stopped while it ran tasks.
+//! all servers are well. The tasks of a server are read only if it stopped while it ran some.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bowline_proto::sync::lock;
-use bowline_store::tasks::TaskStore;
+use bowline_store::tasks::{RunningReplica, TaskName, TaskStore};
 use bowline_transport::task::spawn_on;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -21,10 +20,10 @@ use crate::shared::ServerShared;
 /// The time between two searches.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// The time between two pages of records, so that many records do not keep the store busy.
+/// The time between two pages of tasks, so that many tasks do not keep the store busy.
 const BETWEEN_PAGES: Duration = Duration::from_millis(50);
 
-/// The most records of one page.
+/// How many slots of a server a page has.
 const PAGE: usize = 100;
 
 /// Begins to search, unless that has begun, or no other server can have tasks in the store.
@@ -53,66 +52,69 @@ async fn keep_searching(server: Weak<ServerShared>) {
 /// Ends all abandoned tasks, or runs them again.
 async fn search(shared: &Arc<ServerShared>) -> Result<(), RecordError> {
     let Some(store) = shared.tasks.shared_store() else { return Ok(()) };
-    let stopped = stopped_servers(shared, &store).await?;
-    if stopped.is_empty() {
-        return Ok(());
-    }
-    let left = take_over_all(shared, &store, &stopped).await?;
-    // Not before: if this server stops meanwhile, another one searches again.
-    for replica in stopped.difference(&left) {
-        // It may have come back meanwhile.
-        if !store.has_lease(replica).await? {
-            store.unregister(replica, shared.tasks.lease.registered()).await?;
+    for replica in store.replicas().await? {
+        if shared.tasks.lease.is_own(&replica.name) {
+            continue;
+        }
+        // Registered until then: if this server stops meanwhile, another one searches again.
+        if take_over_all(shared, &store, &replica).await? == Abandoned::None {
+            store.unregister(&replica.name, shared.tasks.lease.registered()).await?;
         }
     }
     Ok(())
 }
 
-/// The servers that stopped while they ran tasks.
-async fn stopped_servers(
-    shared: &ServerShared,
-    store: &TaskStore,
-) -> Result<HashSet<String>, RecordError> {
-    let mut stopped = HashSet::new();
-    for replica in store.replicas().await? {
-        if !shared.tasks.lease.is_own(&replica) && !store.has_lease(&replica).await? {
-            stopped.insert(replica);
-        }
-    }
-    Ok(stopped)
+/// What is known of the tasks of a server after a search.
+#[derive(PartialEq)]
+enum Abandoned {
+    /// The server has stopped, and has no more tasks.
+    None,
+    /// The server runs, or has tasks that could not be taken over.
+    Unknown,
 }
 
-/// Takes over the tasks of servers that have stopped. Returns those servers that still have
-/// abandoned tasks.
+/// Takes over the tasks of a server, if it has stopped.
 async fn take_over_all(
     shared: &Arc<ServerShared>,
     store: &TaskStore,
-    stopped: &HashSet<String>,
-) -> Result<HashSet<String>, RecordError> {
-    let (mut left, mut after) = (HashSet::new(), None);
-    loop {
-        let names = store.names(after.as_ref(), PAGE).await?;
-        for name in &names {
-            let record = match records::read(store, name).await {
-                Ok(record) => record,
-                // It expired meanwhile.
-                Err(RecordError::Unknown) => continue,
-                Err(error) => return Err(error),
-            };
-            if record.has_ended() || !stopped.contains(record.replica()) {
-                continue;
+    replica: &RunningReplica,
+) -> Result<Abandoned, RecordError> {
+    let mut abandoned = Abandoned::None;
+    for slot in 0..replica.slots {
+        if slot % PAGE == 0 {
+            if slot > 0 {
+                tokio::time::sleep(BETWEEN_PAGES).await;
             }
-            match take_over(shared, store, name, &record).await {
-                Ok(true) | Err(RecordError::Unknown) => {}
-                Err(error @ RecordError::Store(_)) => return Err(error),
-                // This task must not keep others from being taken over.
-                Ok(false) | Err(_) => _ = left.insert(record.replica().to_owned()),
+            // It may have come back meanwhile.
+            if !shared.tasks.has_stopped(store, &replica.name).await? {
+                return Ok(Abandoned::Unknown);
             }
         }
-        if names.len() < PAGE {
-            return Ok(left);
+        let Some(name) = store.slot(&replica.name, slot).await? else { continue };
+        match take_over_one(shared, store, &name, replica).await {
+            Ok(true) | Err(RecordError::Unknown) => {}
+            Err(error @ RecordError::Store(_)) => return Err(error),
+            // This task must not keep others from being taken over.
+            Ok(false) | Err(_) => abandoned = Abandoned::Unknown,
         }
-        after = names.into_iter().next_back();
-        tokio::time::sleep(BETWEEN_PAGES).await;
     }
+    match shared.tasks.has_stopped(store, &replica.name).await? {
+        true => Ok(abandoned),
+        false => Ok(Abandoned::Unknown),
+    }
+}
+
+/// Takes over a task of a server that has stopped, if it still belongs to that server. Returns
+/// `false` if the task is still abandoned.
+async fn take_over_one(
+    shared: &Arc<ServerShared>,
+    store: &TaskStore,
+    name: &TaskName,
+    replica: &RunningReplica,
+) -> Result<bool, RecordError> {
+    let record = records::read(store, name).await?;
+    if record.has_ended() || !record.is_run_by(&replica.name) {
+        return Ok(true);
+    }
+    take_over(shared, store, name, &record).await
 }

@@ -24,6 +24,8 @@ mod failing_store;
 mod limits;
 mod many;
 mod mounted;
+mod operations;
+mod outage;
 mod shared;
 mod store;
 

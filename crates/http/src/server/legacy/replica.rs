@@ -16,6 +16,14 @@ pub(super) const BEAT: Duration = Duration::from_secs(3);
 /// How long a lease lasts. Longer than three beats: a store may be out of reach for a moment.
 const LEASE: Duration = Duration::from_secs(10);
 
+/// How long an endpoint waits with the next renewal after one failed. So after an outage of the store
+/// it seems to be dead for no longer than that.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How long after a failure of the store no endpoint is taken for dead. An outage that is longer than
+/// a lease ends the leases of all endpoints, and each of them needs time to renew its own.
+pub(super) const WAIT_AFTER_OUTAGE: Duration = LEASE.saturating_add(BEAT);
+
 fn key(id: &str) -> Key {
     Key::new(["replica", id])
 }
@@ -31,11 +39,9 @@ pub(super) async fn renew(store: &Arc<dyn Backend>, id: &str) -> Result<(), Erro
 
 /// Renews a lease until the task is aborted.
 pub(super) async fn keep(store: Arc<dyn Backend>, id: String) {
-    let mut beats = tokio::time::interval(BEAT);
     loop {
-        beats.tick().await;
-        // If the store fails, the next beat tries again.
-        let _ = renew(&store, &id).await;
+        let pause = if renew(&store, &id).await.is_ok() { BEAT } else { RETRY };
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -254,7 +254,7 @@ async fn a_server_that_stopped_is_found_among_many_that_run() {
     let tasks = TaskStore::new(a.link.clone());
     for replica in 0..100 {
         let replica = format!("!{replica}");
-        tasks.register(&replica, Duration::from_secs(600)).await.unwrap();
+        tasks.register(&replica, 16, Duration::from_secs(600)).await.unwrap();
         tasks.renew_lease(&replica, Duration::from_secs(600)).await.unwrap();
     }
     a.create("wait", json!({ "seconds": 600 })).await;

@@ -36,9 +36,9 @@ async fn a_store_that_fails_is_asked_rarely_and_not_after_the_task_expired() {
     a.link.cut();
     pass(599).await;
     let refused = a.link.refused();
-    // The lease, each three seconds; the search for abandoned tasks, each five; the outcome, with
-    // pauses of up to thirty seconds.
-    assert!(refused > 200 + 120 + 15 && refused < 200 + 120 + 40, "{refused}");
+    // The lease, each second; the search for abandoned tasks, each five; the outcome, with pauses
+    // of up to thirty seconds.
+    assert!(refused > 595 + 120 + 15 && refused < 600 + 120 + 40, "{refused}");
     pass(20).await;
     let refused = a.link.refused();
     pass(600).await;

@@ -54,7 +54,9 @@ impl VirtualStore {
         self.expire();
         let entry = self.memory.get(&Key::new(["task-runners"])).await.unwrap();
         let text = entry.map(|entry| String::from_utf8(entry.value.to_vec()).unwrap());
-        text.unwrap_or_default().lines().map(str::to_owned).collect()
+        // A line is a name and the number of its slots.
+        let name = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        text.unwrap_or_default().lines().map(name).collect()
     }
 
     /// The records of all tasks, as text.
@@ -155,6 +157,23 @@ impl Link {
     pub(super) fn count(&self, kind: OperationKind, first: &str) -> usize {
         let operations = self.operations.lock().unwrap();
         operations.get(&(kind, first.to_owned())).copied().unwrap_or_default()
+    }
+
+    /// How many operations of a kind there were.
+    pub(super) fn count_all(&self, kind: OperationKind) -> usize {
+        let operations = self.operations.lock().unwrap();
+        operations.iter().filter(|((of, _), _)| *of == kind).map(|(_, count)| count).sum()
+    }
+
+    /// All operations since this was asked last, as `kind key`, sorted.
+    pub(super) fn take_operations(&self) -> Vec<String> {
+        let operations = std::mem::take(&mut *self.operations.lock().unwrap());
+        let mut lines: Vec<_> = operations
+            .into_iter()
+            .flat_map(|((kind, key), count)| vec![format!("{kind:?} {key}"); count])
+            .collect();
+        lines.sort();
+        lines
     }
 
     /// What stands in the way of an operation, if something does.

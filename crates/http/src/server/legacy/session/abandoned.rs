@@ -29,7 +29,7 @@ impl HttpSession {
         let Some(mark) = store.get(&key).await? else { return Ok(StreamState::Ended) };
         // An endpoint of another version may have written what this one cannot read.
         let Some(mark) = StreamMark::parse(&mark.value) else { return Ok(StreamState::Open) };
-        if mark.replica == self.core.replica || replica::is_alive(store, &mark.replica).await? {
+        if mark.replica == self.core.replica || self.is_alive(&mark.replica).await? {
             return Ok(StreamState::Open);
         }
         // Of several endpoints that come here, one deletes the mark.
@@ -37,6 +37,15 @@ impl HttpSession {
             self.answer_abandoned(stream, &mark).await?;
         }
         Ok(StreamState::Ended)
+    }
+
+    /// Whether another endpoint has a lease, or may only have had no time to renew it.
+    async fn is_alive(&self, endpoint: &str) -> Result<bool, Error> {
+        let has_lease = replica::is_alive(&self.core.config.store, endpoint).await?;
+        let outages = self.core.outages.as_ref();
+        let has_failed =
+            outages.is_some_and(|outages| outages.was_within(replica::WAIT_AFTER_OUTAGE));
+        Ok(has_lease || has_failed)
     }
 
     /// Ends the log of a stream whose endpoint is dead.
