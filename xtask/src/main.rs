@@ -5,8 +5,8 @@
 //! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
 //! [`mutants`] finds code that no test checks; [`chaos`] kills replicas and breaks their store;
 //! [`demo`] shows the command at work, [`replicas`] a server on several machines, [`picture`] draws
-//! the binary at work; [`release`] checks what a release needs. [`tree`], [`tokens`] and
-//! [`markdown`] read the repository for the checks.
+//! the binary at work; [`release`] checks what a release needs. [`kernel`] finds what the kernel of
+//! this machine can do; [`tree`], [`tokens`] and [`markdown`] read the repository for the checks.
 
 // This is a program: its output is what the user asked for.
 #![allow(clippy::print_stdout)]
@@ -17,6 +17,7 @@ mod chaos;
 mod command;
 mod demo;
 mod finding;
+mod kernel;
 mod ledger;
 mod markdown;
 mod mutants;

@@ -92,7 +92,8 @@ impl<U: Upstream> Parking<U> {
                     "the answers to this call have arrived already; await the first answer",
                 )),
                 Taken::Elsewhere => Err(ErrorObject::invalid_request(
-                    "this call waits in another process of the gateway; call again without a state",
+                    "this call belongs to another process of the gateway, or to one that has ended; \
+                     call again without a state",
                 )),
                 Taken::Unknown => Err(bowline_server::seal::BadState.into()),
             },

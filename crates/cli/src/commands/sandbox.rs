@@ -1,27 +1,34 @@
-//! `bowline sandbox`: runs a command that the kernel keeps away from files and network.
+//! `bowline sandbox`: runs a command that the kernel keeps away from files, network and processes.
 //!
-//! The process restricts itself (Landlock) and then becomes the command, so the restrictions hold
-//! for the command and all processes that it starts, and cannot be taken back. What the kernel does
-//! not enforce is refused, never left out.
+//! The process restricts itself and then becomes the command, so the restrictions hold for the
+//! command and all processes that it starts, and cannot be taken back. Landlock restricts files,
+//! TCP and signals; `calls` refuses the system calls that Landlock does not restrict, such as those
+//! that make other sockets. What the kernel does not enforce is refused, or printed if the user asks
+//! for a best effort.
 
-use std::ffi::OsString;
+mod calls;
+
+use std::ffi::{OsString, c_int};
+use std::fmt::Display;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
-    RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
+    RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+    path_beneath_rules,
 };
 
 use crate::exit::{Exit, Failure};
+use crate::print;
 
 /// Runs a command that can use only the files and the network that you allow (Linux)
 ///
 /// Write it before the command of a server, here or in the configuration of a host. The server and
-/// all processes that it starts can read the folders of the system, such as /usr and /etc, and
-/// nothing else; they cannot use TCP. The kernel enforces it (Landlock, since Linux 6.7), without
-/// root.
+/// all processes that it starts can read the folders of the system, such as /usr and /etc, and no
+/// other files. They cannot use the network, connect to socket files, or signal other processes. The
+/// kernel enforces it (Landlock and seccomp, since Linux 6.12), without root.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -31,9 +38,17 @@ pub(crate) struct Args {
     /// Allows reading and changing this file or folder; can be repeated
     #[arg(long, value_name = "PATH")]
     write: Vec<PathBuf>,
-    /// Allows TCP
+    /// Allows the network: TCP, UDP and the names of hosts
     #[arg(long)]
     network: bool,
+    /// Allows UNIX sockets. Through the socket of a user's bus or of a container daemon the command
+    /// can then start programs outside the sandbox
+    #[arg(long)]
+    unix_sockets: bool,
+    /// Runs the command even if the kernel cannot enforce all of this, and prints what it cannot
+    /// (Linux 6.2 to 6.11)
+    #[arg(long)]
+    best_effort: bool,
     /// The command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -67,9 +82,16 @@ const DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urando
 
 /// The rights of files that a kernel must know. An older one could not keep a program from emptying
 /// the files that it must not change.
-const FILES: ABI = ABI::V3;
-/// The newest rights that are used where the kernel knows them.
-const NEWEST: ABI = ABI::V9;
+const LEAST: ABI = ABI::V3;
+/// The rights that this command promises to restrict. Newer ones are for UNIX sockets, which `calls`
+/// refuses on every kernel.
+const PROMISED: ABI = ABI::V6;
+
+/// The promises that kernels keep since a version of Landlock, as what the command could do without.
+const SINCE: [(ABI, &str); 2] = [
+    (ABI::V5, "control the devices that it may open (since Linux 6.10)"),
+    (PROMISED, "send signals to other processes, and so end them (since Linux 6.12)"),
+];
 
 impl Args {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
@@ -90,7 +112,7 @@ impl Args {
             let wrong = |error| Failure::usage(format!("{}: {error}", path.display()));
             path.metadata().map_err(wrong)?;
         }
-        let (reading, all) = (AccessFs::from_read(NEWEST), AccessFs::from_all(NEWEST));
+        let (reading, all) = (AccessFs::from_read(PROMISED), AccessFs::from_all(PROMISED));
         let enforced = self
             .handled()
             .and_then(|rules| rules.add_rules(path_beneath_rules(SYSTEM, reading)))
@@ -98,27 +120,127 @@ impl Args {
             .and_then(|rules| rules.add_rules(path_beneath_rules(&read, reading)))
             .and_then(|rules| rules.add_rules(path_beneath_rules(&self.write, all)))
             .and_then(RulesetCreated::restrict_self);
-        enforced.map(drop).map_err(|error| unenforced(&error))
+        let status = enforced.map_err(unenforced)?;
+        for missing in self.accept(&status.ruleset, status.landlock.into())? {
+            print::note(&format!("this kernel cannot enforce all: the command could {missing}"));
+        }
+        calls::refuse(&self.families()).map_err(unenforced)
     }
 
     /// What is forbidden unless a rule allows it.
     fn handled(&self) -> Result<RulesetCreated, RulesetError> {
         let mut rules = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(AccessFs::from_all(FILES))?;
+            .handle_access(AccessFs::from_all(LEAST))?
+            // What is missing of these is seen afterwards.
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(PROMISED))?
+            .scope(Scope::Signal)?;
+        // These restrict also sockets that the command did not make itself.
         if !self.network {
             rules = rules.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
         }
-        rules
-            .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(AccessFs::from_all(NEWEST))?
-            .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-            .create()
+        if !self.unix_sockets {
+            rules = rules.scope(Scope::AbstractUnixSocket)?;
+        }
+        rules.create()
+    }
+
+    /// Decides if the command may start, and returns what it could do although it should not.
+    fn accept(&self, rules: &RulesetStatus, kernel: ABI) -> Result<Vec<&'static str>, Failure> {
+        let missing = SINCE.iter().filter(|(since, _)| kernel < *since);
+        let missing: Vec<&str> = missing.map(|(_, action)| *action).collect();
+        match (rules, &missing[..]) {
+            (RulesetStatus::FullyEnforced, []) => Ok(missing),
+            (RulesetStatus::PartiallyEnforced, [_, ..]) if self.best_effort => Ok(missing),
+            (_, [first, ..]) => Err(unenforced(format!("the command could {first}"))),
+            (_, []) => Err(unenforced("the kernel does not apply all rules")),
+        }
+    }
+
+    /// The families of sockets that the command may make. Netlink is how a program learns which
+    /// addresses this machine has.
+    fn families(&self) -> Vec<c_int> {
+        let mut families = Vec::new();
+        if self.network {
+            families.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
+        }
+        if self.unix_sockets {
+            families.push(libc::AF_UNIX);
+        }
+        families
     }
 }
 
-fn unenforced(error: &RulesetError) -> Failure {
-    let text = format!("this kernel cannot enforce the sandbox: {error}");
+fn unenforced(why: impl Display) -> Failure {
+    let text = format!("this kernel cannot enforce the sandbox: {why}");
     Failure::new(Exit::Unreachable, text)
-        .hint("it needs Linux 6.7 with Landlock, or 6.2 with `--network`")
+        .hint("it needs Linux 6.12 with Landlock, or 6.2 with `--best-effort`")
+}
+
+#[cfg(test)]
+mod tests {
+    use landlock::RulesetStatus::{FullyEnforced, NotEnforced, PartiallyEnforced};
+
+    use super::*;
+
+    fn args(options: &[&str]) -> Args {
+        let command = <Args as clap::Args>::augment_args(clap::Command::new("sandbox"));
+        let words = [&["sandbox"], options, &["--", "server"]].concat();
+        let matches = command.try_get_matches_from(words).unwrap();
+        <Args as clap::FromArgMatches>::from_arg_matches(&matches).unwrap()
+    }
+
+    // spec: LOCAL-6
+    #[test]
+    fn a_kernel_that_keeps_all_promises_starts_the_command() {
+        for kernel in [ABI::V6, ABI::V7, ABI::V9] {
+            assert_eq!(args(&[]).accept(&FullyEnforced, kernel).unwrap(), [""; 0]);
+        }
+    }
+
+    // spec: LOCAL-6
+    #[test]
+    fn a_kernel_that_cannot_restrict_signals_starts_nothing() {
+        for kernel in [ABI::V3, ABI::V4, ABI::V5] {
+            let refused = args(&[]).accept(&PartiallyEnforced, kernel).unwrap_err();
+            assert_eq!(refused.exit(), Exit::Unreachable);
+            let start = "this kernel cannot enforce the sandbox: the command could ";
+            assert!(refused.to_string().starts_with(start), "{refused}");
+            assert!(refused.advice().unwrap().contains("Linux 6.12"));
+        }
+        let refused = args(&[]).accept(&PartiallyEnforced, ABI::V5).unwrap_err();
+        assert!(refused.to_string().contains("send signals"), "{refused}");
+    }
+
+    #[test]
+    fn a_best_effort_lists_what_is_missing() {
+        let missing = args(&["--best-effort"]).accept(&PartiallyEnforced, ABI::V4).unwrap();
+        assert!(matches!(missing[..], [ioctl, signals]
+            if ioctl.contains("devices") && signals.contains("signals")));
+        let missing = args(&["--best-effort"]).accept(&PartiallyEnforced, ABI::V5).unwrap();
+        assert!(matches!(missing[..], [signals] if signals.contains("signals")));
+    }
+
+    #[test]
+    fn rules_that_do_not_apply_are_never_accepted() {
+        for options in [&[][..], &["--best-effort"]] {
+            for (rules, kernel) in [
+                (NotEnforced, ABI::Unsupported),
+                (NotEnforced, ABI::V6),
+                (PartiallyEnforced, ABI::V6),
+            ] {
+                let refused = args(options).accept(&rules, kernel).unwrap_err();
+                assert_eq!(refused.exit(), Exit::Unreachable);
+            }
+        }
+    }
+
+    #[test]
+    fn sockets_are_those_that_the_user_allows() {
+        assert_eq!(args(&[]).families(), [0; 0]);
+        assert_eq!(args(&["--unix-sockets"]).families(), [libc::AF_UNIX]);
+        let network = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+        assert_eq!(args(&["--network"]).families(), network);
+    }
 }

@@ -40,7 +40,7 @@ struct AllLogins {
 pub(crate) struct LoginReport {
     server: String,
     by: &'static str,
-    /// `ready`, `expired` or `ended`.
+    /// `ready`, `expired`, `ended` or `unreadable`.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     issuer: Option<String>,
@@ -51,9 +51,24 @@ pub(crate) struct LoginReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<u64>,
     can_renew: bool,
+    /// Why the login cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 impl LoginReport {
+    fn of(login: &StoredLogin) -> Self {
+        match &login.status {
+            Ok(status) => Self::new(&login.server, status.as_ref()),
+            Err(failure) => Self {
+                state: "unreadable",
+                can_renew: false,
+                error: Some(failure.to_string()),
+                ..Self::new(&login.server, None)
+            },
+        }
+    }
+
     /// Without a status, the login has ended, or a file has the token.
     pub(crate) fn new(server: &KnownServer, status: Option<&LoginStatus>) -> Self {
         let is_file = matches!(server.way, Way::TokenFile { .. });
@@ -75,28 +90,34 @@ impl LoginReport {
                 .unwrap_or_default(),
             expires_at: expires.map(|it| it.as_secs()),
             can_renew: is_file || status.is_some_and(|it| it.can_renew),
+            error: None,
         }
     }
+}
+
+/// A server of the list, and what is stored of the login there.
+struct StoredLogin {
+    server: KnownServer,
+    status: Result<Option<LoginStatus>, Failure>,
 }
 
 impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
         let mut logins = Vec::new();
         for server in known::all()? {
-            let status = status_of(&server).await?;
-            logins.push((server, status));
+            let status = status_of(&server).await;
+            logins.push(StoredLogin { server, status });
         }
         if self.json {
-            let logins = logins.iter().map(|(it, status)| LoginReport::new(it, status.as_ref()));
-            json::print(&AllLogins { logins: logins.collect() });
+            json::print(&AllLogins { logins: logins.iter().map(LoginReport::of).collect() });
         } else if logins.is_empty() {
             print::note("there are no logins; `bowline login URL` makes one");
         } else {
-            let shown: Vec<String> =
-                logins.iter().map(|(it, status)| shown(it, status.as_ref())).collect();
+            let shown: Vec<String> = logins.iter().map(shown).collect();
             print::text(&shown.join("\n"));
         }
-        Ok(Exit::Done)
+        let unreadable = logins.iter().find_map(|login| login.status.as_ref().err());
+        Ok(unreadable.map_or(Exit::Done, Failure::exit))
     }
 }
 
@@ -110,17 +131,23 @@ async fn status_of(server: &KnownServer) -> Result<Option<LoginStatus>, Failure>
     }
 }
 
-fn shown(server: &KnownServer, status: Option<&LoginStatus>) -> String {
+fn shown(StoredLogin { server, status }: &StoredLogin) -> String {
     let mut table = table::Table::new(&server.url);
     match (status, &server.way) {
-        (None, Way::TokenFile { path }) => {
+        (Err(failure), _) => {
+            table.row("login", &format!("cannot be read: {failure}"));
+            if let Some(advice) = failure.advice() {
+                table.row("hint", advice);
+            }
+        }
+        (Ok(None), Way::TokenFile { path }) => {
             table.row("token", &format!("in {}, kept by another program", path.display()));
         }
-        (None, _) => {
+        (Ok(None), _) => {
             let again = format!("ended: `bowline login {}` begins a new one", quoted(&server.url));
             table.row("login", &again);
         }
-        (Some(status), _) => {
+        (Ok(Some(status)), _) => {
             table.row("issuer", &status.issuer);
             if !status.scopes.is_empty() {
                 table.row("scopes", &status.scopes.to_string());

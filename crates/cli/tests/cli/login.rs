@@ -271,6 +271,26 @@ fn the_status_names_server_issuer_scopes_and_how_long_it_lasts() {
     }
 }
 
+#[test]
+fn the_status_shows_a_login_that_cannot_be_read_beside_the_others() {
+    let protected = Protected::start();
+    protected.log_in(&[&protected.url]);
+    let list = protected.folder().join("servers.json");
+    let text = fs::read_to_string(&list).unwrap();
+    let other = r#"{ "servers": [{ "url": "https://a.example/mcp", "tokens": "keyring",
+        "way": { "by": "machine", "client": { "id": "a", "secret_file": "/absent" } } }, "#;
+    let (_, rest) = text.split_once("\"servers\": [").unwrap();
+    fs::write(&list, format!("{other}{rest}")).unwrap();
+    let status = protected.run(&["status"]);
+    assert_eq!(status.code, Some(4), "{status:?}");
+    let rows = "https://a.example/mcp\n  login  cannot be read: ";
+    assert!(status.stdout.starts_with(rows), "{status:?}");
+    assert!(status.stdout.contains(&format!("{}\n  issuer ", protected.url)), "{status:?}");
+    let json = protected.run(&["status", "--json"]).stdout;
+    assert!(json.contains(r#""state": "unreadable""#) && json.contains(r#""error": ""#), "{json}");
+    assert!(json.contains(r#""state": "ready""#), "{json}");
+}
+
 // spec: REFR-4
 #[test]
 fn processes_that_renew_at_once_spend_the_refresh_token_once() {

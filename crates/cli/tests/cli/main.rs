@@ -9,6 +9,9 @@ mod check;
 mod config;
 mod demo;
 mod inspect;
+#[cfg(target_os = "linux")]
+#[path = "../kernel/mod.rs"]
+mod kernel;
 mod list;
 mod login;
 mod observe;

@@ -1,5 +1,8 @@
 //! `bowline sandbox`: what a command can do in it, and servers and bridges in it.
 
+use std::net::UdpSocket;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+
 use super::serving::Serving;
 use super::*;
 
@@ -10,11 +13,12 @@ struct Private {
 }
 
 impl Private {
-    /// `None` if this kernel has no sandbox. Then nothing is started.
+    /// `None` if this kernel has no sandbox. Then the command says so, and starts nothing.
     fn new() -> Option<Self> {
         let probe = run(&["sandbox", "--", "echo", "started"]);
-        if probe.stderr.contains("this kernel cannot enforce the sandbox") {
-            assert_eq!((probe.code, probe.stdout.as_str()), (Some(3), ""));
+        if !kernel::has_landlock() {
+            assert_eq!((probe.code, probe.stdout.as_str()), (Some(3), ""), "{probe:?}");
+            assert!(probe.stderr.contains("this kernel cannot enforce"), "{probe:?}");
             return None;
         }
         assert_eq!((probe.code, probe.stdout.as_str()), (Some(0), "started\n"), "{probe:?}");
@@ -62,6 +66,65 @@ fn a_command_reads_and_changes_only_what_it_is_granted() {
     let changed = sandboxed(&["--write", &private.file], &change);
     assert_eq!(changed.code, Some(0), "{changed:?}");
     assert_eq!(private.text(), "changed\n");
+}
+
+/// How an attempt of the example `reach` ends in a sandbox.
+fn reach(options: &[&str], attempt: &[&str]) -> String {
+    let program = exhibit().with_file_name("reach");
+    let program = program.to_str().unwrap();
+    let ended = sandboxed(options, &[&[program], attempt].concat());
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    ended.stdout.trim_end().to_owned()
+}
+
+// spec: LOCAL-6
+#[test]
+fn a_command_signals_no_process_outside() {
+    let Some(_) = Private::new() else { return };
+    let inside = sandboxed(&[], &["sh", "-c", "sleep 9 & kill -0 $! && kill $!"]);
+    assert_eq!(inside.code, Some(0), "{inside:?}");
+    let outside = sandboxed(&[], &["sh", "-c", "kill -0 $PPID"]);
+    assert_ne!(outside.code, Some(0), "{outside:?}");
+    assert!(outside.stderr.contains("not permitted"), "{outside:?}");
+}
+
+// spec: LOCAL-6
+#[test]
+fn a_command_connects_to_socket_files_only_if_it_is_granted() {
+    let Some(private) = Private::new() else { return };
+    let [bus, log] = ["bus", "log"].map(|name| format!("{}/{name}", private.path()));
+    let _listener = UnixListener::bind(&bus).unwrap();
+    let _datagrams = UnixDatagram::bind(&log).unwrap();
+    let granted = ["--unix-sockets", "--write", private.path()];
+    for attempt in [["socket", &bus], ["datagram", &log]] {
+        for options in [&[][..], &["--network"], &granted[1..]] {
+            assert_eq!(reach(options, &attempt), "PermissionDenied", "{attempt:?} {options:?}");
+        }
+        assert_eq!(reach(&granted, &attempt), "reached", "{attempt:?}");
+    }
+    // Processes of one server talk through pairs.
+    assert_eq!(reach(&[], &["pair"]), "reached");
+}
+
+// spec: LOCAL-6
+#[test]
+fn a_command_types_no_commands_into_its_terminal() {
+    let Some(_) = Private::new() else { return };
+    // The request TIOCSTI; `/dev/null`, which is no terminal, refuses it in other words.
+    let script = r#"my $x = "x"; ioctl(STDIN, 0x5412, $x) or print $!"#;
+    let refused = sandboxed(&[], &["perl", "-e", script]);
+    assert_eq!(refused.stdout, "Permission denied", "{refused:?}");
+}
+
+// spec: LOCAL-6
+#[test]
+fn a_command_uses_udp_only_if_it_is_granted() {
+    let Some(_) = Private::new() else { return };
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let attempt = ["udp", &socket.local_addr().unwrap().to_string()];
+    assert_eq!(reach(&[], &attempt), "PermissionDenied");
+    assert_eq!(reach(&["--unix-sockets"], &attempt), "PermissionDenied");
+    assert_eq!(reach(&["--network"], &attempt), "reached");
 }
 
 // spec: LOCAL-6

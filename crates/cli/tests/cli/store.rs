@@ -1,6 +1,8 @@
 //! `--store` and `--state-keys` of the commands that serve: what a user reads if they are wrong.
 
-use std::net::TcpListener;
+use std::net::SocketAddr;
+
+use tokio::net::TcpSocket;
 
 use super::redis_server::RedisServer;
 use super::*;
@@ -31,13 +33,28 @@ fn a_url_that_names_no_store_is_wrong_usage() {
 
 #[test]
 fn a_store_that_cannot_be_reached_is_reported_before_anything_is_served() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Bound and never listened on: it refuses, and no other program gets it.
+    let held = TcpSocket::new_v4().unwrap();
+    held.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let port = held.local_addr().unwrap().port();
     let url = format!("redis://:{SECRET}@127.0.0.1:{port}");
     let error = refused(&["--store", &url], 3);
     assert!(error.contains(&format!("in Redis at 127.0.0.1:{port}")), "{error}");
     assert!(error.contains("is the database running, and the port right?"), "{error}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_file_that_cannot_be_opened_is_reported_before_anything_is_served() {
     let error = refused(&["--store", "sqlite:/missing/folder/sessions.db"], 3);
     assert!(error.contains("/missing/folder/sessions.db"), "{error}");
+}
+
+#[cfg(not(feature = "sqlite"))]
+#[test]
+fn a_file_as_a_store_names_the_feature_that_is_missing() {
+    let error = refused(&["--store", "sqlite:/missing/folder/sessions.db"], 2);
+    assert!(error.contains("--features sqlite"), "{error}");
 }
 
 #[test]

@@ -10,6 +10,8 @@
 mod disconnects;
 mod faults;
 mod headers;
+#[path = "../kernel/mod.rs"]
+mod kernel;
 mod kills;
 mod nonces;
 mod proxy;
@@ -17,6 +19,7 @@ mod proxy;
 #[path = "../../../store-redis/tests/redis/redis_server.rs"]
 mod redis_server;
 mod replicas;
+mod sandbox;
 mod secrets;
 mod sharing;
 mod support;

@@ -86,6 +86,7 @@ fn two_gateways_with_one_redis_serve_one_session_and_one_may_be_killed() {
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
 }
 
+#[cfg(feature = "sqlite")]
 #[test]
 fn a_session_in_a_file_survives_the_end_of_its_gateway() {
     let folder = tempfile::tempdir().unwrap();

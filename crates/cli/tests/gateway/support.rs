@@ -189,6 +189,7 @@ impl Gateway {
         let address = self.url.trim_start_matches("http://").trim_end_matches("/mcp");
         let body = message.to_string();
         let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(
             stream,
             "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\

@@ -13,7 +13,13 @@ const FOLDERS: [(&str, &str); 6] = [
     ("XDG_RUNTIME_DIR", "run"),
 ];
 
-/// Runs a command away from the folders of the user who runs the tests.
+/// The variables of this command that a user may have set.
+const SETTINGS: [&str; 2] = ["BOWLINE_STORE_URL", "BOWLINE_STORE_PASSWORD_FILE"];
+
+/// Runs a command away from the folders and settings of the user who runs the tests.
 pub(crate) fn at_home<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
+    for name in SETTINGS {
+        command.env_remove(name);
+    }
     command.envs(FOLDERS.map(|(name, folder)| (name, home.join(folder))))
 }
