@@ -83,7 +83,8 @@ struct Live {
 }
 
 impl Link {
-    /// A link that is connected by its first use. `handler` gets what the database sends unasked.
+    /// A link that is connected by its first use. `handler` gets what the database sends unasked, and
+    /// learns of every connection that is lost or given up.
     pub(crate) fn new(server: Arc<Server>, handler: PushHandler) -> Self {
         Self {
             server,
@@ -154,7 +155,8 @@ impl Link {
 
     /// Closes the connection, as after a failure of it.
     pub(crate) fn disconnect(&self) {
-        self.lock().live = None;
+        let live = self.lock().live.take();
+        self.gave_up(live);
     }
 
     /// How long the database is left alone.
@@ -210,13 +212,26 @@ impl Link {
 
     /// Counts a failure, and gives up a connection that is of no use.
     fn failed(&self, failure: &Failure, live: Option<&Live>) {
-        let mut state = self.lock();
-        if failure.is_outage() {
-            state.breaker.failed(Instant::now(), &failure.reason(), jitter());
-        }
-        let is_same = |now: &Live| live.is_some_and(|it| Arc::ptr_eq(&it.is_open, &now.is_open));
-        if failure.ends_connection() && state.live.as_ref().is_some_and(is_same) {
-            state.live = None;
+        let is_same =
+            |now: &mut Live| live.is_some_and(|it| Arc::ptr_eq(&it.is_open, &now.is_open));
+        let given_up = {
+            let mut state = self.lock();
+            if failure.is_outage() {
+                state.breaker.failed(Instant::now(), &failure.reason(), jitter());
+            }
+            match failure.ends_connection() {
+                true => state.live.take_if(is_same),
+                false => None,
+            }
+        };
+        self.gave_up(given_up);
+    }
+
+    /// Tells the handler that a connection was given up: its driver does not, because it sees no
+    /// failure. What was subscribed to on that connection is lost with it.
+    fn gave_up(&self, live: Option<Live>) {
+        if live.is_some() {
+            (self.handler)(PushInfo { kind: PushKind::Disconnection, data: Vec::new() });
         }
     }
 

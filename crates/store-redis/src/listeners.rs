@@ -10,6 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub(crate) struct Listeners {
 /// What the handler of messages uses too.
 struct Shared {
     state: Mutex<ListenersState>,
+    /// How many times a connection or a subscription was lost.
+    losses: AtomicU64,
     events: mpsc::UnboundedSender<Event>,
 }
 
@@ -77,7 +80,8 @@ struct Pending {
 impl Listeners {
     pub(crate) fn new(server: Arc<Server>) -> Self {
         let (events, queue) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared { state: Mutex::default(), events });
+        let (state, losses) = Default::default();
+        let shared = Arc::new(Shared { state, losses, events });
         let weak = Arc::downgrade(&shared);
         let handler: PushHandler = Arc::new(move |info| {
             if let Some(shared) = weak.upgrade() {
@@ -127,19 +131,22 @@ async fn subscribe(link: &Arc<Link>, topic: &str) -> Result<(), Failure> {
 
 /// The task. It ends with the last handle.
 async fn watch(shared: Weak<Shared>, link: Weak<Link>, mut events: mpsc::UnboundedReceiver<Event>) {
+    // How many losses there were when all topics were subscribed to again.
+    let mut restored = 0;
     loop {
         let event = tokio::time::timeout(PROBE, events.recv()).await;
         let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
         match event {
             Ok(None) => return,
-            Ok(Some(Event::Lost)) => restore(&shared, &link).await,
+            Ok(Some(Event::Lost)) if shared.losses() == restored => {}
+            Ok(Some(Event::Lost)) => restored = restore(&shared, &link).await,
             Ok(Some(Event::Unused(topic))) => unsubscribe(&shared, &link, &topic).await,
             Err(_) if shared.has_topics() => {
                 let ping = Request::Command(cmd("PING"));
                 let pong = link.send(ping, AfterLoss::Fail, RedisDurability::Memory).await;
                 if pong.is_err() {
                     link.disconnect();
-                    restore(&shared, &link).await;
+                    restored = restore(&shared, &link).await;
                 }
             }
             Err(_) => {}
@@ -147,12 +154,14 @@ async fn watch(shared: Weak<Shared>, link: Weak<Link>, mut events: mpsc::Unbound
     }
 }
 
-/// Subscribes to all topics again, until that has succeeded or there is none.
-async fn restore(shared: &Arc<Shared>, link: &Arc<Link>) {
+/// Subscribes to all topics again, until that has succeeded or there is none. Returns how many losses
+/// there were before: of each connection that fails meanwhile an event waits, which is done with.
+async fn restore(shared: &Arc<Shared>, link: &Arc<Link>) -> u64 {
     loop {
+        let losses = shared.losses();
         let topics = shared.topics_in_use();
         if topics.is_empty() || subscribe_to_all(shared, link, topics).await {
-            return;
+            return losses;
         }
         // Between pauses, the link itself takes its time.
         tokio::time::sleep(link.pause().unwrap_or(Duration::from_millis(10))).await;
@@ -211,14 +220,14 @@ impl Shared {
             _ => None,
         };
         match (info.kind, topic, data.next()) {
-            (PushKind::Disconnection, ..) => self.tell(Event::Lost),
+            (PushKind::Disconnection, ..) => self.lose(),
             (PushKind::SMessage, Some(topic), Some(Value::BulkString(value))) => {
                 self.deliver(&topic, &value.into());
             }
             (PushKind::SSubscribe, Some(topic), _) => self.confirm(&topic),
             // Its slot has moved to another server, or a new listener subscribed too early.
             (PushKind::SUnsubscribe, Some(topic), _) if self.is_in_use(&topic) => {
-                self.tell(Event::Lost);
+                self.lose();
             }
             _ => {}
         }
@@ -244,6 +253,15 @@ impl Shared {
         };
         let wakers = inboxes.iter().filter_map(|inbox| inbox.push(value.clone()));
         wakers.for_each(Waker::wake);
+    }
+
+    fn losses(&self) -> u64 {
+        self.losses.load(Ordering::Acquire)
+    }
+
+    fn lose(&self) {
+        self.losses.fetch_add(1, Ordering::AcqRel);
+        self.tell(Event::Lost);
     }
 
     fn tell(&self, event: Event) {

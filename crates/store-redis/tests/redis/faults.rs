@@ -183,6 +183,27 @@ async fn a_connection_that_is_silently_dead_is_noticed_by_listeners() {
     assert_eq!(next(&mut listener).await, "");
 }
 
+// An operation that finds the connection dead gives it up, so the sign of life that the store asks for
+// may already come over the next one, on which only the newest topic is subscribed.
+#[tokio::test]
+async fn listeners_are_restored_also_if_another_subscription_found_the_connection_dead() {
+    let proxied = Proxied::start(ConnectionFault::None).await;
+    let store = proxied.connect().await;
+    let mut listener = store.listen(&Key::new(["topic", "a"])).await.unwrap();
+    proxied.proxy.set(ConnectionFault::HalfOpen);
+    let other = Key::new(["topic", "b"]);
+    assert!(store.listen(&other).await.is_err(), "no confirmation arrives");
+    let begin = Instant::now();
+    let _other = loop {
+        match store.listen(&other).await {
+            Ok(other) => break other,
+            Err(_) => tokio::task::yield_now().await,
+        }
+        assert!(begin.elapsed() < Duration::from_secs(10), "a new connection works");
+    };
+    assert_eq!(next(&mut listener).await, "", "it is subscribed again");
+}
+
 /// The clients of the server that have subscribed.
 fn count_of_listeners(server: &RedisServer) -> usize {
     server.ask(&["CLIENT", "LIST", "TYPE", "pubsub"]).matches("id=").count()
