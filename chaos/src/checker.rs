@@ -1,12 +1,13 @@
 //! Judges a run by its ledger alone. It shares no code with the product, so a mistake of the product
 //! is not a mistake of the checker as well.
-
 //!
 //! * `causes`: which fault explains which failure.
 //! * `questions`: what becomes of the answers to questions.
 //! * `tasks`: what becomes of tasks.
+//! * `changes`: whether clients are notified of changes.
 
 mod causes;
+mod changes;
 mod questions;
 mod tasks;
 #[cfg(test)]
@@ -54,6 +55,8 @@ pub enum Rule {
     TaskKept,
     /// A task that was created ends, and fails only because of a fault that explains it.
     TaskEnds,
+    /// A client is notified of each change that it follows, or that everything may have changed.
+    ChangeSeen,
     /// A session is lost only if the store lost it.
     SessionKept,
     /// A setting that was acknowledged stays.
@@ -84,6 +87,9 @@ pub fn check(ledger: &Ledger) -> Vec<Violation> {
     }
     for task in &ledger.tasks {
         checker.task(task);
+    }
+    for change in &ledger.changes {
+        checker.change(change);
     }
     for refusal in &ledger.refusals {
         checker.refusal(refusal);

@@ -3,7 +3,10 @@
 //! * `legacy`: with a session; resumes streams.
 //! * `modern`: 2026-07-28, without.
 //! * `tasks`: a call that runs as a task, for both.
+//! * `follower`: changes things and is notified of that, in both eras; `following` is what it knows.
 
+mod follower;
+mod following;
 mod legacy;
 mod messages;
 mod modern;
@@ -23,6 +26,16 @@ use crate::wire::{HttpRequest, HttpResponse};
 
 /// How long a client waits for the head of a response: longer than a replica is paused.
 const HEAD: Duration = Duration::from_secs(25);
+
+/// After so long without an event a client with a session takes the stream of a call for dead and
+/// resumes it. Clients that follow changes need a comment at least.
+const SILENCE: Duration = Duration::from_secs(4);
+
+/// One client in so many follows changes, and makes no other calls.
+const FOLLOWERS: u64 = 4;
+
+/// Added to the number of a client for the half of it that reads streams.
+const READERS: u64 = 1_000_000;
 
 /// How many calls a client may make in a run, so that its nonces are its own.
 const CALLS_PER_CLIENT: u64 = 1_000_000;
@@ -44,14 +57,19 @@ pub struct Setting {
     pub is_over: Arc<AtomicBool>,
 }
 
-/// Starts clients. They end after [`Setting::is_over`] was set, each with the end of its call.
+/// Starts clients. They end after [`Setting::is_over`] was set, each with the end of its call. One in
+/// four of each era follows changes.
 pub fn start(setting: &Setting, legacy: u64, modern: u64) -> JoinSet<()> {
     let mut clients = JoinSet::new();
-    for number in 0..legacy {
-        clients.spawn(legacy::run(ClientBase::new(setting, number)));
-    }
-    for number in legacy..legacy + modern {
-        clients.spawn(modern::run(ClientBase::new(setting, number)));
+    for number in 0..legacy + modern {
+        let base = ClientBase::new(setting, number);
+        let reader = ClientBase::new(setting, READERS + number);
+        match (number < legacy, number % FOLLOWERS == FOLLOWERS - 1) {
+            (true, false) => clients.spawn(legacy::run(base)),
+            (true, true) => clients.spawn(follower::run_legacy(base, reader)),
+            (false, false) => clients.spawn(modern::run(base)),
+            (false, true) => clients.spawn(follower::run_modern(base, reader)),
+        };
     }
     clients
 }
@@ -59,6 +77,7 @@ pub fn start(setting: &Setting, legacy: u64, modern: u64) -> JoinSet<()> {
 /// What a client of either era has.
 struct ClientBase {
     setting: Setting,
+    number: u64,
     random: Random,
     next_nonce: u64,
 }
@@ -66,7 +85,8 @@ struct ClientBase {
 impl ClientBase {
     fn new(setting: &Setting, number: u64) -> Self {
         let random = Random::part(setting.seed, number + 1);
-        Self { setting: setting.clone(), random, next_nonce: (number + 1) * CALLS_PER_CLIENT }
+        let next_nonce = (number + 1) * CALLS_PER_CLIENT;
+        Self { setting: setting.clone(), number, random, next_nonce }
     }
 
     fn is_over(&self) -> bool {
@@ -88,6 +108,7 @@ impl ClientBase {
             session,
             wanted: u32::try_from(wanted).expect("a small number"),
             questions: u32::try_from(questions).expect("a small number"),
+            touches: None,
             given: Vec::new(),
             request: nonce,
             rounds: 1,

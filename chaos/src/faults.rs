@@ -78,13 +78,13 @@ impl Plan {
         Self { replicas: (0..times).map(step).collect(), store: Vec::new() }
     }
 
-    /// All faults, for about so many minutes.
+    /// All faults, for about so many minutes: every two minutes each fault of the store once.
     pub fn mixed(seed: u64, minutes: u64) -> Self {
         let mut random = Random::part(seed, 0);
         let mut plan = Self::default();
-        for _ in 0..minutes {
-            plan.replicas.extend(replica_minute(&mut random));
-            plan.store.extend(store_minute(&mut random));
+        for part in 0..minutes.div_ceil(2) {
+            plan.replicas.extend(replica_faults(&mut random));
+            plan.store.extend(store_faults(&mut random, part));
         }
         plan
     }
@@ -113,28 +113,32 @@ impl Plan {
     }
 }
 
-/// Six kills, a pause and two restarts.
-fn replica_minute(random: &mut Random) -> Vec<Step> {
-    let mut steps = Vec::new();
+/// Six kills, a pause and two restarts, in about two minutes.
+fn replica_faults(random: &mut Random) -> Vec<Step> {
+    let mut actions = Vec::new();
     for _ in 0..6 {
-        steps.push(Action::Kill(any_replica(random), milliseconds(random, 0, 1500)));
+        actions.push(Action::Kill(any_replica(random), milliseconds(random, 0, 1500)));
     }
     for _ in 0..2 {
-        steps.push(Action::Restart(any_replica(random)));
+        actions.push(Action::Restart(any_replica(random)));
     }
-    steps.push(Action::Pause(any_replica(random), Duration::from_secs(15)));
-    random.shuffle(&mut steps);
-    let step = |action| Step { after: milliseconds(random, 1000, 4000), action };
-    steps.into_iter().map(step).collect()
+    actions.push(Action::Pause(any_replica(random), Duration::from_secs(15)));
+    random.shuffle(&mut actions);
+    let step = |action| Step { after: milliseconds(random, 6000, 14_000), action };
+    actions.into_iter().map(step).collect()
 }
 
-/// Each fault of the store once. One of them lasts longer than a lease.
-fn store_minute(random: &mut Random) -> Vec<Step> {
-    let mut actions = connection_faults(random, Duration::from_secs(2));
-    actions.push(Action::Connections("Redis hangs", ConnectionFault::Hang, None, LONG));
+/// Each fault of the store once, in about two minutes; it loses everything only in every other part.
+fn store_faults(random: &mut Random, part: u64) -> Vec<Step> {
+    let mut actions = connection_faults(random, LONG);
+    for action in &mut actions {
+        if let Action::Connections(_, ConnectionFault::Hang, None, time) = action {
+            *time = LONGER_THAN_LEASE;
+        }
+    }
     actions.push(Action::StoreKill(milliseconds(random, 0, 1500)));
     actions.push(Action::StoreFailover(Duration::from_secs(1)));
-    if random.is_once_in(2) {
+    if !part.is_multiple_of(2) {
         actions.push(Action::StoreEmpty);
     }
     random.shuffle(&mut actions);
@@ -142,8 +146,11 @@ fn store_minute(random: &mut Random) -> Vec<Step> {
     actions.into_iter().map(step).collect()
 }
 
-/// Longer than the lease of a replica.
-const LONG: Duration = Duration::from_secs(12);
+/// How long connections fail.
+const LONG: Duration = Duration::from_secs(10);
+
+/// How long the store is silent for all replicas: their leases end.
+const LONGER_THAN_LEASE: Duration = Duration::from_secs(12);
 
 /// Every way in which connections fail, each for so long.
 fn connection_faults(random: &mut Random, time: Duration) -> Vec<Action> {

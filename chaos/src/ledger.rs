@@ -3,11 +3,14 @@
 //!
 //! Times count from the beginning of the run.
 
+mod change;
 mod recorder;
 mod task;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+pub use self::change::{Change, Notice, Notified};
 pub use self::recorder::Recorder;
 pub use self::task::{Task, TaskEnd};
 
@@ -18,6 +21,10 @@ pub struct Ledger {
     pub calls: Vec<Call>,
     /// The tasks that clients wanted to create.
     pub tasks: Vec<Task>,
+    /// The changes that clients made and follow.
+    pub changes: Vec<Change>,
+    /// When clients got the ids of their sessions.
+    pub sessions: HashMap<String, Duration>,
     /// Requests other than calls that failed.
     pub refusals: Vec<Refusal>,
     /// The runs of the tools, in the order in which they began.
@@ -39,6 +46,8 @@ pub struct Call {
     pub wanted: u32,
     /// How many questions the client wants to be asked, one after another.
     pub questions: u32,
+    /// The client whose thing the call changes, if it changes one.
+    pub touches: Option<u64>,
     /// The answers that the client gave, in order.
     pub given: Vec<Given>,
     /// The id of the request that the client sent last. A call that asks has several requests on
@@ -141,6 +150,8 @@ pub enum End {
 pub struct Refusal {
     /// Which request.
     pub request: &'static str,
+    /// The session, if the request names one.
+    pub session: Option<String>,
     /// Whether the request needs the store: in a session, or about a task.
     pub needs_store: bool,
     /// When it failed.

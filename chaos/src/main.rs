@@ -14,12 +14,15 @@ use bowline_chaos::round::Round;
 const HELP: &str = "\
 Kills, pauses and restarts replicas, and breaks their store, under clients that note what they see.
 
-  cargo xtask chaos                 all faults, for five minutes
-      --minutes N                   for so long
+  cargo xtask chaos                 all faults, for ten minutes: 30 kills, 10 restarts and 5 pauses of
+                                    replicas; of the store 5 kills, 5 failovers and 2 restarts with
+                                    nothing; 45 times connections to it fail for ten seconds
+      --minutes N                   for so long; all faults in proportion
       --only rolling                only restarts by SIGTERM: 3 replicas, 10 times each
       --only kill                   only SIGKILL: 30 times
       --seed S                      make the same choices as another run
-      --clients N                   so many clients, 200 unless given; a quarter have no session
+      --clients N                   so many clients with a session, 200 unless given, and a quarter as
+                                    many without; one in four of both follows changes
 ";
 
 /// The violations that are printed; of more, the rest looks the same.
@@ -41,7 +44,7 @@ async fn main() -> Result<ExitCode> {
     }
     let options = read(&words)?;
     let round = round(&options)?;
-    println!("seed {}, {} clients", round.seed, options.clients);
+    println!("seed {}, {} clients and {} without session", round.seed, round.legacy, round.modern);
     let (ledger, violations) = round.run().await?;
     print!("{}", Report::of(&ledger));
     println!("{:<36}{:>10}", "violations", violations.len());
@@ -53,7 +56,7 @@ async fn main() -> Result<ExitCode> {
 
 fn read(words: &[String]) -> Result<Options> {
     let seed = std::time::UNIX_EPOCH.elapsed()?.as_secs();
-    let mut options = Options { seed, only: None, minutes: 5, clients: 200 };
+    let mut options = Options { seed, only: None, minutes: 10, clients: 200 };
     for pair in words.chunks(2) {
         let [name, value] = pair else { bail!("`{}` needs a value", pair[0]) };
         match name.as_str() {
@@ -75,7 +78,6 @@ fn round(options: &Options) -> Result<Round> {
         None => Plan::mixed(*seed, *minutes),
         Some(other) => bail!("`--only {other}` is not known; there are `rolling` and `kill`"),
     };
-    let modern = clients / 4;
     Ok(Round {
         seed: *seed,
         cluster: ClusterOptions {
@@ -84,8 +86,8 @@ fn round(options: &Options) -> Result<Round> {
             keep_alive: Duration::from_secs(1),
         },
         plan,
-        legacy: clients - modern,
-        modern,
+        legacy: *clients,
+        modern: clients / 4,
         most_events: 40,
         settle: Duration::from_secs(3),
     })

@@ -5,7 +5,9 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::checker::{Failure, Processes, cause, refusal_cause};
-use crate::ledger::{Call, End, FaultKind, Ledger, Message, Task, TaskEnd};
+use crate::ledger::{
+    Call, Change, End, FaultKind, Ledger, Message, Notice, Notified, Task, TaskEnd,
+};
 
 /// The figures of a run.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +21,11 @@ pub struct Report {
     tasks: BTreeMap<&'static str, usize>,
     /// The longest time from a kill to the failure of a task of that replica.
     longest_task_failure: Duration,
+    changes: usize,
+    /// How clients learned of changes.
+    notices: BTreeMap<&'static str, usize>,
+    /// The longest time from the answer of a call to the notification of its change.
+    longest_notice: Duration,
     resumed: u32,
     faults: BTreeMap<&'static str, usize>,
     failures: BTreeMap<String, usize>,
@@ -43,6 +50,9 @@ impl Report {
         for task in &ledger.tasks {
             report.add_task(ledger, task, &processes);
         }
+        for change in &ledger.changes {
+            report.add_change(change);
+        }
         for refusal in &ledger.refusals {
             let name = format!("{}: {}", refusal.request, name(&refusal.end));
             *report.refusals.entry(name).or_default() += 1;
@@ -64,6 +74,21 @@ impl Report {
         if let (TaskEnd::Failed(_), Some(fault)) = (&task.end, killed) {
             let time = task.ended.saturating_sub(fault.begin);
             self.longest_task_failure = self.longest_task_failure.max(time);
+        }
+    }
+
+    fn add_change(&mut self, change: &Change) {
+        self.changes += 1;
+        let name = match change.notified {
+            Some(Notified { by: Notice::Change, .. }) => "notified",
+            Some(Notified { by: Notice::Everything, .. }) => "notified with all others",
+            Some(Notified { by: Notice::Subscribed, .. }) => "new subscription",
+            None => "lost",
+        };
+        *self.notices.entry(name).or_default() += 1;
+        if let Some(notified) = change.notified {
+            let time = notified.at.saturating_sub(change.answered);
+            self.longest_notice = self.longest_notice.max(time);
         }
     }
 
@@ -129,6 +154,10 @@ impl fmt::Display for Report {
         row("questions answered", self.questions.to_string())?;
         row("events received", self.events.to_string())?;
         row("streams resumed", self.resumed.to_string())?;
+        row("changes followed", self.changes.to_string())?;
+        for (name, count) in &self.notices {
+            row(&format!("changes: {name}"), count.to_string())?;
+        }
         for (name, count) in &self.tasks {
             row(&format!("tasks: {name}"), count.to_string())?;
         }
@@ -142,6 +171,7 @@ impl fmt::Display for Report {
             row(name, count.to_string())?;
         }
         let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
+        row("longest time to a notification", seconds(self.longest_notice))?;
         row("longest failure after a kill", seconds(self.longest_failure))?;
         row("longest failure of a task", seconds(self.longest_task_failure))?;
         row("recovery after a fault of the store", seconds(self.recovery))

@@ -49,13 +49,19 @@ impl HttpRequest {
     }
 }
 
-/// An event of a stream, with data or without.
+/// An event of a stream, with data or without. A comment has neither data nor id.
 #[derive(Clone, Debug, Default)]
 pub struct StreamEvent {
     /// Its id.
     pub id: Option<String>,
     /// Its data; empty for an event that only has an id.
     pub data: String,
+}
+
+impl StreamEvent {
+    fn is_comment(&self) -> bool {
+        self.id.is_none() && self.data.is_empty()
+    }
 }
 
 /// The response to a request: its head, and its body as it comes.
@@ -153,13 +159,24 @@ impl HttpResponse {
     /// If the connection ends before the stream does.
     pub async fn event(&mut self) -> io::Result<Option<StreamEvent>> {
         loop {
+            match self.event_or_comment().await? {
+                Some(event) if event.is_comment() => {}
+                event => return Ok(event),
+            }
+        }
+    }
+
+    /// Reads the next event or comment; `None` at the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ends before the stream does.
+    pub async fn event_or_comment(&mut self) -> io::Result<Option<StreamEvent>> {
+        loop {
             if let Some(end) = find(&self.text, b"\n\n") {
                 let rest = self.text.split_off(end + 2);
                 let text = std::mem::replace(&mut self.text, rest);
-                match parse(std::str::from_utf8(&text).map_err(io::Error::other)?) {
-                    Some(event) => return Ok(Some(event)),
-                    None => continue,
-                }
+                return parse(&text).map(Some);
             }
             if !self.more().await? {
                 return Ok(None);
@@ -220,21 +237,19 @@ fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// An event; `None` for a comment.
-fn parse(text: &str) -> Option<StreamEvent> {
+/// An event or a comment.
+fn parse(text: &[u8]) -> io::Result<StreamEvent> {
     let mut event = StreamEvent::default();
-    let mut is_comment = true;
-    for line in text.lines() {
+    for line in std::str::from_utf8(text).map_err(io::Error::other)?.lines() {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "id" => event.id = Some(value.to_owned()),
             "data" => event.data.push_str(value),
-            _ => continue,
+            _ => {}
         }
-        is_comment = false;
     }
-    (!is_comment).then_some(event)
+    Ok(event)
 }
 
 #[cfg(test)]
@@ -242,9 +257,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_has_id_and_data_and_a_comment_is_none() {
-        let event = parse("id: 3.1\nevent: message\ndata: {}\n").unwrap();
+    fn an_event_has_id_and_data_and_a_comment_has_neither() {
+        let event = parse(b"id: 3.1\nevent: message\ndata: {}\n").unwrap();
         assert_eq!((event.id.as_deref(), event.data.as_str()), (Some("3.1"), "{}"));
-        assert!(parse(": keep alive\n").is_none());
+        assert!(!event.is_comment());
+        assert!(parse(b": keep alive\n").unwrap().is_comment());
     }
 }

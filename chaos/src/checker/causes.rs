@@ -47,6 +47,8 @@ pub struct Failure<'a> {
     pub ended: Duration,
     /// How.
     pub end: &'a End,
+    /// The session, if it has one.
+    pub session: Option<&'a str>,
     /// Whether it needs the store: in a session, or to create a task.
     pub needs_store: bool,
     /// The process that ran it, if one did.
@@ -60,6 +62,7 @@ impl<'a> Failure<'a> {
             began: call.began,
             ended: call.ended,
             end: &call.end,
+            session: call.session.as_deref(),
             needs_store: call.session.is_some(),
             process: processes.of_call(call),
         }
@@ -89,12 +92,41 @@ pub fn cause<'a>(ledger: &'a Ledger, call: &Failure<'_>) -> Option<&'a Fault> {
                     && is_during(fault.end + LEASE_RENEWED)
             }
             FaultKind::Restart(_) => false,
-            FaultKind::Store(_) => needs_store && !is_lost(end) && is_explained(fault, call),
-            FaultKind::StoreLoss(_) if is_lost(end) => fault.begin <= call.ended,
-            FaultKind::StoreLoss(_) => needs_store && is_explained(fault, call),
+            FaultKind::StoreLoss(_) if is_lost(end) => {
+                loses_session(ledger, fault, call.session, call.ended)
+            }
+            FaultKind::Store(_) | FaultKind::StoreLoss(_) => {
+                needs_store && may_end_in_outage(end) && is_explained(fault, call)
+            }
         }
     })
 }
+
+/// Whether a loss of data explains that a session is not known at this time. The store may also lose
+/// what it acknowledges a moment after it has begun again.
+pub(super) fn loses_session(
+    ledger: &Ledger,
+    loss: &Fault,
+    session: Option<&str>,
+    at: Duration,
+) -> bool {
+    let opened = session.and_then(|id| ledger.sessions.get(id)).copied().unwrap_or_default();
+    opened < loss.end + RECOVERY && loss.begin <= at
+}
+
+/// Whether a request may end in this way while the store fails. 500 or another status is a mistake
+/// even then.
+fn may_end_in_outage(end: &End) -> bool {
+    match end {
+        End::Status(status) => [502, 503].contains(status),
+        End::Failed(code, _) => IN_OUTAGE.contains(code),
+        End::Gap | End::Cut | End::Overdue => true,
+        End::Answered | End::SessionLost => false,
+    }
+}
+
+/// The error codes of an outage: of the tool, of the server, and "unavailable".
+const IN_OUTAGE: [i64; 3] = [0, -32603, 503];
 
 fn is_lost(end: &End) -> bool {
     *end == End::SessionLost
@@ -124,12 +156,15 @@ pub fn refusal_cause<'a>(ledger: &'a Ledger, refusal: &Refusal) -> Option<&'a Fa
     ledger.faults.iter().find(|fault| {
         let is_during = |until| fault.begin <= refusal.at && refusal.at <= until;
         match fault.kind {
-            FaultKind::StoreLoss(_) if is_lost(&refusal.end) => fault.begin <= refusal.at,
+            FaultKind::StoreLoss(_) if is_lost(&refusal.end) => {
+                loses_session(ledger, fault, refusal.session.as_deref(), refusal.at)
+            }
             _ if is_lost(&refusal.end) => false,
             FaultKind::StoreLoss(_) | FaultKind::Store(_) => {
                 // A stream that was written meanwhile has gaps later, too.
                 let is_gap = refusal.end == End::Gap && fault.begin <= refusal.at;
-                refusal.needs_store && (is_gap || is_during(fault.end + RECOVERY))
+                let is_during = is_gap || is_during(fault.end + RECOVERY);
+                refusal.needs_store && may_end_in_outage(&refusal.end) && is_during
             }
             FaultKind::Kill(_) => {
                 is_during(fault.begin + RECOVERY)

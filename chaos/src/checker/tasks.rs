@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::causes::{LEASE_RENEWED, UNNOTICED, fails_until};
+use super::causes::{LEASE_RENEWED, UNNOTICED, fails_until, loses_session};
 use super::{Checker, Failure, RECOVERY, Rule, cause};
 use crate::ledger::{End, Fault, FaultKind, Ledger, Task, TaskEnd, digest};
 
@@ -36,7 +36,7 @@ impl Checker<'_> {
             TaskEnd::Unknown | TaskEnd::Changed(_) => {
                 (!self.was_lost(task)).then_some(Rule::TaskKept)
             }
-            TaskEnd::SessionLost => (!self.was_lost(task)).then_some(Rule::SessionKept),
+            TaskEnd::SessionLost => (!self.lost_session(task)).then_some(Rule::SessionKept),
             TaskEnd::Overdue => Some(Rule::TaskEnds),
         };
         if let Some(rule) = rule {
@@ -78,7 +78,8 @@ impl Checker<'_> {
         };
         let process = self.processes.of_nonce(task.nonce).last().copied();
         let (began, ended) = (task.began, task.ended);
-        let failure = Failure { began, ended, end, needs_store: true, process };
+        let session = task.session.as_deref();
+        let failure = Failure { began, ended, end, session, needs_store: true, process };
         cause(self.ledger, &failure).is_none().then_some(rule)
     }
 
@@ -89,6 +90,14 @@ impl Checker<'_> {
             matches!(fault.kind, FaultKind::StoreLoss(_))
                 && fault.end + RECOVERY > task.began
                 && fault.begin <= task.ended
+        })
+    }
+
+    /// Whether the store lost the session of the task.
+    fn lost_session(&self, task: &Task) -> bool {
+        self.ledger.faults.iter().any(|fault| {
+            matches!(fault.kind, FaultKind::StoreLoss(_))
+                && loses_session(self.ledger, fault, task.session.as_deref(), task.ended)
         })
     }
 }

@@ -1,3 +1,4 @@
+mod changes;
 mod questions;
 mod tasks;
 
@@ -32,6 +33,7 @@ fn good() -> Ledger {
         session: Some(SESSION.to_owned()),
         wanted: 2,
         questions: 0,
+        touches: None,
         given: Vec::new(),
         request: 7,
         rounds: 1,
@@ -190,6 +192,51 @@ fn a_session_may_be_lost_only_after_the_store_lost_data() {
 }
 
 #[test]
+fn a_session_that_was_opened_after_the_loss_must_not_be_lost() {
+    let loss = FaultKind::StoreLoss("emptied");
+    let opened = |it: &mut Ledger, seconds| {
+        it.sessions.insert(SESSION.to_owned(), at(seconds));
+        it.faults.push(Fault { kind: loss, begin: at(4), end: at(5) });
+    };
+    let ends = |seconds| {
+        broken(|it| {
+            opened(it, seconds);
+            it.calls[0].seen.truncate(2);
+            it.calls[0].end = End::SessionLost;
+        })
+    };
+    assert_eq!(ends(6), []);
+    assert_eq!(ends(7), [Rule::SessionKept]);
+    let refused = |seconds| {
+        broken(|it| {
+            opened(it, seconds);
+            let session = Some(SESSION.to_owned());
+            let (at, end) = (at(12), End::SessionLost);
+            it.refusals.push(Refusal { request: "resume", session, needs_store: true, at, end });
+        })
+    };
+    assert_eq!(refused(6), []);
+    assert_eq!(refused(7), [Rule::SessionKept]);
+}
+
+#[test]
+fn a_store_that_fails_does_not_excuse_a_wrong_status_or_error() {
+    let store = FaultKind::Store("killed");
+    for end in [End::Status(502), End::Status(503), End::Cut, End::Gap, failed()] {
+        assert_eq!(ends(end, store, (9, 12)), []);
+    }
+    for end in [End::Status(500), End::Status(400), End::Failed(-32602, String::new())] {
+        assert_eq!(ends(end.clone(), store, (9, 12)), [Rule::FailureExplained], "{end:?}");
+        let refused = broken(|it| {
+            let (session, at) = (Some(SESSION.to_owned()), at(10));
+            it.refusals.push(Refusal { request: "answer", session, needs_store: true, at, end });
+            it.faults.push(Fault { kind: store, begin: self::at(9), end: self::at(12) });
+        });
+        assert_eq!(refused, [Rule::FailureExplained]);
+    }
+}
+
+#[test]
 fn a_call_of_a_killed_replica_may_fail_within_fifteen_seconds() {
     let kill = FaultKind::Kill(PROCESS);
     assert_eq!(ends(failed(), kill, (10, 12)), []);
@@ -244,7 +291,9 @@ fn a_store_that_fails_excuses_calls_in_sessions_only_and_for_two_seconds() {
 #[test]
 fn a_refused_request_needs_a_cause_too() {
     let refused = |it: &mut Ledger, end, kind| {
-        it.refusals.push(Refusal { request: "resume", needs_store: true, at: at(10), end });
+        let session = Some(SESSION.to_owned());
+        let refusal = Refusal { request: "resume", session, needs_store: true, at: at(10), end };
+        it.refusals.push(refusal);
         it.faults.push(Fault { kind, begin: at(9), end: at(10) });
     };
     let restart = FaultKind::Restart(PROCESS);

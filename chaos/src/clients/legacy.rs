@@ -4,12 +4,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::{ClientBase, HEAD, Step, messages, read_body, read_rest, read_stream, tasks};
+use super::{ClientBase, HEAD, SILENCE, Step, messages, read_body, read_rest, read_stream, tasks};
 use crate::ledger::{Call, End, Level, TaskEnd};
 use crate::wire::{HttpRequest, HttpResponse};
-
-/// After so long without an event the client takes the stream for dead and resumes it.
-const SILENCE: Duration = Duration::from_secs(4);
 
 /// How long a call may take in all.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -28,7 +25,7 @@ pub(super) async fn run(mut base: ClientBase) {
     while !base.is_over() {
         base.think().await;
         let Some(current) = &mut session else {
-            session = open(&base).await;
+            session = open(&base).await.map(|id| LegacySession { id, level: None });
             continue;
         };
         if current.level.is_none() || base.random.is_once_in(10) {
@@ -51,21 +48,28 @@ pub(super) async fn run(mut base: ClientBase) {
 }
 
 /// Sends a request other than a call, and notes if it fails.
-async fn ask(base: &ClientBase, name: &'static str, request: &HttpRequest) -> Option<HttpResponse> {
+pub(super) async fn ask(
+    base: &ClientBase,
+    name: &'static str,
+    session: Option<&str>,
+    request: &HttpRequest,
+) -> Option<HttpResponse> {
     match base.send(request, HEAD).await {
         Ok(response) => Some(response),
         Err(end) => {
-            base.setting.recorder.refused(name, end);
+            base.setting.recorder.refused(name, session, end);
             None
         }
     }
 }
 
-async fn open(base: &ClientBase) -> Option<LegacySession> {
-    let response = ask(base, "initialize", &messages::initialize()).await?;
+/// Opens a session, and returns its id.
+pub(super) async fn open(base: &ClientBase) -> Option<String> {
+    let response = ask(base, "initialize", None, &messages::initialize()).await?;
     let id = response.header("mcp-session-id")?.to_owned();
-    ask(base, "initialized", &messages::initialized(&id)).await?;
-    Some(LegacySession { id, level: None })
+    base.setting.recorder.session(&id);
+    ask(base, "initialized", Some(&id), &messages::initialized(&id)).await?;
+    Some(id)
 }
 
 /// Turns log messages on or off. If the server does not acknowledge, the level is unknown.
@@ -74,7 +78,7 @@ async fn set_level(base: &mut ClientBase, session: &mut LegacySession) {
     session.level = None;
     let level = if has_info { "info" } else { "error" };
     let request = messages::set_level(&session.id, level);
-    if let Some(response) = ask(base, "set level", &request).await
+    if let Some(response) = ask(base, "set level", Some(&session.id), &request).await
         && response.body().await.is_ok_and(|body| body.contains("\"result\""))
     {
         session.level = Some(Level { has_info, since: base.now() });
@@ -95,7 +99,7 @@ async fn make_call(base: &mut ClientBase, session: &LegacySession) -> Call {
 }
 
 /// Sends the call, and reads up to its end, over several streams if need be.
-async fn follow(base: &mut ClientBase, call: &mut Call, session: &str) -> End {
+pub(super) async fn follow(base: &mut ClientBase, call: &mut Call, session: &str) -> End {
     let request = messages::legacy_call(call, session, base.setting.pause);
     let mut response = match base.send(&request, HEAD).await {
         Ok(response) if response.is_stream() => response,
@@ -117,7 +121,7 @@ async fn follow(base: &mut ClientBase, call: &mut Call, session: &str) -> End {
             Some(Step::Asked(question)) => {
                 let Some(value) = base.choose(call, &question) else { continue };
                 let request = messages::legacy_answer(session, &question, value);
-                if let Err(end) = answer(base, call, &request).await {
+                if let Err(end) = answer(base, call, session, &request).await {
                     return end;
                 }
                 last_answer = Some(request);
@@ -128,7 +132,7 @@ async fn follow(base: &mut ClientBase, call: &mut Call, session: &str) -> End {
         let Some(position) = &position else { return End::Cut };
         // The store may have lost an answer on its way to the replica that waits for it.
         if let Some(request) = &last_answer
-            && let Err(end) = answer(base, call, request).await
+            && let Err(end) = answer(base, call, session, request).await
         {
             return end;
         }
@@ -140,12 +144,17 @@ async fn follow(base: &mut ClientBase, call: &mut Call, session: &str) -> End {
 }
 
 /// Sends an answer until a replica has taken it.
-async fn answer(base: &ClientBase, call: &Call, request: &HttpRequest) -> Result<(), End> {
+async fn answer(
+    base: &ClientBase,
+    call: &Call,
+    session: &str,
+    request: &HttpRequest,
+) -> Result<(), End> {
     while base.now() < call.began + DEADLINE {
         match base.send(request, SILENCE).await {
             Ok(_) => return Ok(()),
             Err(End::SessionLost) => return Err(End::SessionLost),
-            Err(end) => base.setting.recorder.refused("answer", end),
+            Err(end) => base.setting.recorder.refused("answer", Some(session), end),
         }
         sleep(PAUSE).await;
     }
@@ -167,7 +176,7 @@ async fn resume(
             Ok(response) => return Ok(response),
             Err(End::Status(400)) => return Err(End::Gap),
             Err(End::SessionLost) => return Err(End::SessionLost),
-            Err(end) => base.setting.recorder.refused("resume", end),
+            Err(end) => base.setting.recorder.refused("resume", Some(session), end),
         }
     }
     Err(End::Overdue)
@@ -186,7 +195,7 @@ async fn replay(base: &mut ClientBase, call: &mut Call, session: &str) {
             while let Some(Step::Asked(_)) = read_stream(read, call, &mut position, SILENCE).await {
             }
         }
-        Err(End::Status(400)) => base.setting.recorder.refused("replay", End::Gap),
-        Err(end) => base.setting.recorder.refused("replay", end),
+        Err(End::Status(400)) => base.setting.recorder.refused("replay", Some(session), End::Gap),
+        Err(end) => base.setting.recorder.refused("replay", Some(session), end),
     }
 }

@@ -64,13 +64,18 @@ pub(super) fn request(id: u64, method: &str, params: &Value) -> String {
 }
 
 fn tool(call: &Call) -> &'static str {
-    if call.questions > 0 { "ask" } else { "count" }
+    match (call.touches, call.questions) {
+        (Some(_), _) => "touch",
+        (None, 0) => "count",
+        (None, _) => "ask",
+    }
 }
 
 fn call_params(call: &Call, pause: u64, meta: &Value) -> Value {
-    let arguments = match call.questions {
-        0 => json!({ "nonce": call.nonce, "events": call.wanted, "pause": pause }),
-        questions => json!({ "nonce": call.nonce, "questions": questions }),
+    let arguments = match (call.touches, call.questions) {
+        (Some(client), _) => json!({ "nonce": call.nonce, "client": client }),
+        (None, 0) => json!({ "nonce": call.nonce, "events": call.wanted, "pause": pause }),
+        (None, questions) => json!({ "nonce": call.nonce, "questions": questions }),
     };
     json!({ "name": tool(call), "arguments": arguments, "_meta": meta })
 }
@@ -128,6 +133,43 @@ pub(super) fn initialized(session: &str) -> HttpRequest {
 pub(super) fn set_level(session: &str, level: &str) -> HttpRequest {
     let text = request(1, "logging/setLevel", &json!({ "level": level }));
     named(HttpRequest::post(text), session)
+}
+
+/// Subscribes to a resource.
+pub(super) fn subscribe(session: &str, uri: &str) -> HttpRequest {
+    let text = request(1, "resources/subscribe", &json!({ "uri": uri }));
+    named(HttpRequest::post(text), session)
+}
+
+/// The GET stream, or the rest of it.
+pub(super) fn get_stream(session: &str, after: Option<&str>) -> HttpRequest {
+    match after {
+        Some(after) => resume(session, after),
+        None => named(HttpRequest::get(), session),
+    }
+}
+
+/// Follows a resource without a session.
+pub(super) fn listen(id: u64, uri: &str) -> HttpRequest {
+    let filter = json!({ "resourceSubscriptions": [uri] });
+    let params = json!({ "notifications": filter, "_meta": modern_meta() });
+    let text = request(id, "subscriptions/listen", &params);
+    HttpRequest::post(text)
+        .with("MCP-Protocol-Version", MODERN)
+        .with("Mcp-Method", "subscriptions/listen")
+}
+
+/// Whether a message acknowledges what [`listen`] asks for.
+pub(super) fn is_acknowledgement(text: &str) -> bool {
+    let message: Value = serde_json::from_str(text).unwrap_or_default();
+    message["method"] == "notifications/subscriptions/acknowledged"
+        && message["params"]["notifications"]["resourceSubscriptions"][0].is_string()
+}
+
+/// Whether a message is the result of a request.
+pub(super) fn is_result(text: &str, id: u64) -> bool {
+    let message: Value = serde_json::from_str(text).unwrap_or_default();
+    message["id"] == id && message["result"].is_object()
 }
 
 /// A call in a session.

@@ -26,7 +26,7 @@ pub(super) async fn run(mut base: ClientBase) {
 }
 
 /// Sends the call, and sends it again with the answer to each question.
-async fn follow(base: &mut ClientBase, call: &mut Call) -> End {
+pub(super) async fn follow(base: &mut ClientBase, call: &mut Call) -> End {
     let mut request = messages::modern_call(call, base.setting.pause, None);
     loop {
         let question = match round(base, call, &request).await {

@@ -23,7 +23,7 @@ const INVALID_PARAMS: i64 = -32602;
 pub(super) async fn run(base: &mut ClientBase, session: Option<&str>) -> Task {
     let mut task = Task {
         nonce: base.new_id(),
-        has_session: session.is_some(),
+        session: session.map(str::to_owned),
         is_idempotent: base.random.is_once_in(2),
         began: base.now(),
         created: None,
@@ -83,7 +83,7 @@ async fn follow(
             Err(End::SessionLost) => return TaskEnd::SessionLost,
             Err(End::Failed(INVALID_PARAMS, _)) => TaskEnd::Unknown,
             Err(end) => {
-                base.setting.recorder.refused("task", end);
+                base.setting.recorder.refused("task", session, end);
                 continue;
             }
         };

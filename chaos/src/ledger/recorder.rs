@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::{Call, Effect, End, Fault, FaultKind, Ledger, Refusal, Task, ToolRun};
+use super::{Call, Change, Effect, End, Fault, FaultKind, Ledger, Refusal, Task, ToolRun};
 
 /// Where clients and faults write.
 #[derive(Debug)]
@@ -35,9 +35,28 @@ impl Recorder {
         self.edit(|ledger| ledger.tasks.push(task));
     }
 
+    /// Notes a change that its client knows of, or should know of by now.
+    pub fn change(&self, change: Change) {
+        self.edit(|ledger| ledger.changes.push(change));
+    }
+
+    /// Notes a session that was opened just now.
+    pub fn session(&self, id: &str) {
+        let now = self.now();
+        self.edit(|ledger| ledger.sessions.insert(id.to_owned(), now));
+    }
+
     /// Notes a request other than a call that has failed just now. It needs the store.
-    pub fn refused(&self, request: &'static str, end: End) {
-        let refusal = Refusal { request, needs_store: true, at: self.now(), end };
+    pub fn refused(&self, request: &'static str, session: Option<&str>, end: End) {
+        let session = session.map(str::to_owned);
+        let refusal = Refusal { request, session, needs_store: true, at: self.now(), end };
+        self.edit(|ledger| ledger.refusals.push(refusal));
+    }
+
+    /// Notes a request that has failed just now, and that does not need the store.
+    pub fn refused_without_store(&self, request: &'static str, end: End) {
+        let (session, at) = (None, self.now());
+        let refusal = Refusal { request, session, needs_store: false, at, end };
         self.edit(|ledger| ledger.refusals.push(refusal));
     }
 

@@ -9,8 +9,8 @@ use super::End;
 pub struct Task {
     /// The number of the call.
     pub nonce: u64,
-    /// Whether the client has a session.
-    pub has_session: bool,
+    /// The session, for clients with a handshake.
+    pub session: Option<String>,
     /// Whether the tool may run again if its process stops.
     pub is_idempotent: bool,
     /// When the client sent the call.

@@ -47,7 +47,8 @@ pub enum ConnectionFault {
     /// Passes nothing on over the connections that are open now, even after the fault has ended, and
     /// does not close them. New connections work.
     HalfOpen,
-    /// Passes on what clients send, and drops what they would receive.
+    /// Passes on what clients send, and drops what they would receive. A connection that has lost
+    /// something is reset when the fault ends: no connection goes on without a part.
     DropReplies,
     /// Passes everything on, later.
     Delay(Duration),
@@ -157,9 +158,11 @@ async fn pass_on(mut client: TcpStream, route: Route) {
     let Ok(mut server) = TcpStream::connect(server).await else { return };
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (mut sent, mut received) = ([0; 16 * 1024], [0; 16 * 1024]);
+    let mut has_lost = false;
     loop {
         let fault = *faults.borrow_and_update();
-        if matches!(fault, ConnectionFault::Reset | ConnectionFault::Refuse) {
+        let is_over = has_lost && fault != ConnectionFault::DropReplies;
+        if is_over || matches!(fault, ConnectionFault::Reset | ConnectionFault::Refuse) {
             let _ = client.set_zero_linger();
             return;
         }
@@ -179,6 +182,7 @@ async fn pass_on(mut client: TcpStream, route: Route) {
                 delay(fault).await;
                 let is_dropped = fault == ConnectionFault::DropReplies && count.as_ref().is_ok_and(|it| *it > 0);
                 dropped.fetch_add(u64::from(is_dropped), Ordering::Relaxed);
+                has_lost |= is_dropped;
                 !is_dropped && write(count, &received, &mut client).await.is_err()
             }
         };

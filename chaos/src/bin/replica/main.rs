@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use bowline::http::HttpLimits;
 use bowline::store::Redis;
-use bowline::{Limits, Server, TaskLimits, tools};
+use bowline::{Limits, Server, TaskLimits, resources, tools};
 
-use self::tools::{Notes, ask, count, work, work_again};
+use self::tools::{Notes, ask, count, thing, touch, work, work_again};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -27,12 +27,15 @@ async fn main() -> anyhow::Result<()> {
     (task_limits.per_owner, task_limits.running) = (1_000_000, 10_000);
     let mut http_limits = HttpLimits::default();
     http_limits.lame_duck = Duration::from_millis(lame_duck.parse()?);
+    // Clients take a stream for dead after four seconds of silence.
+    http_limits.keep_alive = Duration::from_secs(1);
     let server = Server::new("chaos", "1.0.0")
         .limits(limits)
         .task_limits(task_limits)
         .state_keys([[7; 32]])
         .state(Notes(Arc::new(notes)))
-        .tools(tools![count, ask, work, work_again]);
+        .tools(tools![count, ask, touch, work, work_again])
+        .resources(resources![thing]);
     let store = Redis::connect(store).await?;
     Ok(server.http().limits(http_limits).store(store).bind(address.as_str()).await?)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline::{Ask, Context, Log, Progress, State, tool};
+use bowline::{Ask, Context, Log, Notify, Progress, State, resource, tool};
 use bowline_chaos::ledger::digest;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,6 +77,26 @@ pub(crate) async fn ask(
     let answers = answers.join(",");
     notes.add(nonce, &format!("effect {answers}"))?;
     Ok(format!("{answers} {:016x}", digest(nonce, session(&context))))
+}
+
+/// Change a thing of a client, and return a digest of nonce and session
+#[tool]
+pub(crate) async fn touch(
+    State(notes): State<Notes>,
+    context: Context,
+    notify: Notify,
+    nonce: u64,
+    client: u64,
+) -> bowline::Result<String> {
+    notes.add(nonce, "run")?;
+    notify.resource_updated(format!("chaos://things/{client}/{nonce}"));
+    Ok(format!("0 {:016x}", digest(nonce, session(&context))))
+}
+
+/// A thing of a client, or all of them
+#[resource("chaos://things/{+path}")]
+pub(crate) async fn thing(path: String) -> String {
+    path
 }
 
 /// Work for a time as a task, and return a digest of the nonce

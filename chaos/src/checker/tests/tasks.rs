@@ -10,7 +10,7 @@ fn with_task(change: impl FnOnce(&mut Ledger)) -> Vec<Rule> {
     broken(|ledger| {
         ledger.tasks.push(Task {
             nonce: NONCE,
-            has_session: true,
+            session: Some(SESSION.to_owned()),
             is_idempotent: false,
             began: at(10),
             created: Some(at(10)),

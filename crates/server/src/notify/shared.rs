@@ -150,6 +150,8 @@ impl Receiver {
     async fn receive_all(self, store: Arc<dyn Backend>) {
         loop {
             if let Ok(mut messages) = store.listen(&topic()).await {
+                // Clients may have subscribed before, and the store may have failed.
+                self.tell_everything();
                 while let Some(message) = next(&mut messages).await {
                     self.handle(&message);
                 }

@@ -1,5 +1,8 @@
 //! What subscribers hear, in virtual time.
 
+use bowline_store::backend::BoxFuture;
+use bowline_store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
+
 use super::*;
 
 fn request(filter: SubscriptionFilter) -> ListenRequest {
@@ -81,9 +84,9 @@ async fn heard_elsewhere(end: impl AsyncFnOnce(Notify)) -> Vec<ReportedChange> {
     let (ending, other) = (Notify::new(), Notify::new());
     ending.share(&store);
     other.share(&store);
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     let filter = SubscriptionFilter::new().with_resource("a://b");
     let subscription = other.subscribe(request(filter));
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     ending.resource_updated("a://b");
     end(ending).await;
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
@@ -96,4 +99,42 @@ async fn a_process_that_ends_publishes_its_last_changes() {
     assert_eq!(published, [ReportedChange::Resource("a://b".to_owned())]);
     let killed = heard_elsewhere(async |ending: Notify| drop(ending)).await;
     assert_eq!(killed, []);
+}
+
+/// A store in memory that cannot be listened to once.
+struct OnceDeaf {
+    memory: bowline_store::MemoryBackend,
+    is_deaf: std::sync::atomic::AtomicBool,
+}
+
+impl Wrapper for OnceDeaf {
+    fn inner(&self) -> &dyn bowline_store::Backend {
+        &self.memory
+    }
+
+    fn before<'a>(
+        &'a self,
+        operation: Operation<'a>,
+    ) -> BoxFuture<'a, bowline_store::backend::Result<()>> {
+        let fails = operation.kind == OperationKind::Listen
+            && self.is_deaf.swap(false, std::sync::atomic::Ordering::Relaxed);
+        let result = if fails { Err(bowline_store::Error::new("out of reach")) } else { Ok(()) };
+        Box::pin(std::future::ready(result))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_could_not_listen_reports_that_everything_may_have_changed() {
+    let (memory, is_deaf) = (bowline_store::MemoryBackend::default(), true.into());
+    let store = Wrapped(OnceDeaf { memory, is_deaf });
+    let store: Arc<dyn bowline_store::Backend> = Arc::new(store);
+    let (other, notify) = (Notify::new(), Notify::new());
+    notify.share(&store);
+    let filter = SubscriptionFilter::new().with_resource("a://b");
+    let subscription = notify.subscribe(request(filter));
+    tokio::task::yield_now().await;
+    other.share(&store);
+    other.resource_updated("a://b");
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    assert_eq!(heard(&subscription), [ReportedChange::Resource("a://b".to_owned())]);
 }
