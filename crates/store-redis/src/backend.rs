@@ -10,13 +10,14 @@ use bowline_store::backend::{
     MarkStep, NewItem, Position, Result, Version, Written,
 };
 use bytes::Bytes;
-use redis::{Cmd, Value, cmd};
+use redis::{Cmd, PushKind, Value, cmd};
 
 use crate::failure::Failure;
 use crate::keys::{Kind, Names, are_together};
 use crate::link::{AfterLoss, Link, Reply, Request};
 use crate::listeners::Listeners;
 use crate::options::{RedisDurability, RedisLimits, RedisOptions};
+use crate::pushes::PushHandler;
 use crate::renewals::Renewals;
 use crate::scripts::{APPEND, FENCED, FIND, HEAD, NOT_FOUND, PUT, READ, RENEW};
 use crate::server::Server;
@@ -68,7 +69,7 @@ struct Inner {
     listeners: Listeners,
     names: Names,
     limits: RedisLimits,
-    renewals: Renewals,
+    renewals: Arc<Renewals>,
 }
 
 impl Redis {
@@ -107,9 +108,18 @@ impl Redis {
     pub(crate) async fn open(options: RedisOptions) -> Result<Self> {
         let (names, limits) = (Names::new(&options.prefix), options.limits.clone());
         let server = Arc::new(Server::new(options)?);
-        let link = || Arc::new(Link::new(server.clone(), Arc::new(|_| {})));
+        let renewals = Arc::new(Renewals::default());
+        let link = || {
+            let renewals = renewals.clone();
+            let handler: PushHandler = Arc::new(move |info| {
+                if info.kind == PushKind::Disconnection {
+                    renewals.clear();
+                }
+            });
+            Arc::new(Link::new(server.clone(), handler))
+        };
         let (link, waiting_writes) = (link(), link());
-        let (listeners, renewals) = (Listeners::new(server), Renewals::default());
+        let listeners = Listeners::new(server);
         let inner = Inner { link, waiting_writes, listeners, names, limits, renewals };
         let store = Self { inner: Arc::new(inner) };
         store

@@ -18,8 +18,9 @@ const MOST: usize = 16 * 1024;
 ///
 /// `renew` promises three quarters of the expiry. The script prolongs what has less than
 /// seven eighths left, so for an eighth of the expiry afterwards there is nothing to do. Each write
-/// changes the version, so a value with the version of then still has that time: others can only have
-/// renewed it. (Appending with a mark sets the time of the mark and keeps its version. Marks are not
+/// changes the version, so a value with the remembered version still has that time: others can only have
+/// renewed it. After a failover the database may lack a renewal, so all are forgotten when the connection is
+/// lost. (Appending with a mark sets the time of the mark and keeps its version. Marks are not
 /// renewed in another way.)
 #[derive(Default)]
 pub(crate) struct Renewals {
@@ -42,6 +43,11 @@ impl Renewals {
         let renewed = self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
         let renewal = renewed.get(&self.hashes.hash_one(key.as_str()))?;
         (expiry <= renewal.expiry && now < renewal.until).then_some(renewal.version)
+    }
+
+    /// Forgets all. A database that lost its connection may have lost renewals too.
+    pub(crate) fn clear(&self) {
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Remembers that a value was renewed, or written, by a request that began at this time.

@@ -124,3 +124,23 @@ async fn renewing_notices_at_once_what_others_did() {
     assert!(other.delete(&key).await.expect("a reply"));
     assert_eq!(store.renew(&key, LONG).await.expect("a reply"), None);
 }
+
+// A database that takes over may lack the last renewals, and the value would expire in use.
+#[tokio::test]
+async fn after_the_connection_was_lost_nothing_counts_as_renewed() {
+    let server = RedisServer::start();
+    let (store, key) = (connect(&server).await, Key::new(["session", "abc"]));
+    store.put(&key, "x".into(), LONG, Expect::Anything).await.expect("a value");
+    server.ask(&["PEXPIRE", "bowline:v:session/{abc}", "5000"]);
+    store.renew(&key, LONG).await.expect("a reply").expect("the value");
+    let before = scripts(&server);
+    server.ask(&["CLIENT", "KILL", "TYPE", "normal"]);
+    let mut renewed = store.renew(&key, LONG).await;
+    for _ in 0..100 {
+        if scripts(&server) > before {
+            break;
+        }
+        renewed = store.renew(&key, LONG).await;
+    }
+    assert!(scripts(&server) > before, "the script prolongs the value: {renewed:?}");
+}
