@@ -112,11 +112,11 @@ pub async fn check(
     let mut gathered = Gathered::default();
     let end = Instant::now() + options.deadline;
     let mut reasons = Vec::new();
-    for revision in &options.revisions {
+    'all: for revision in &options.revisions {
         for kind in SessionKind::ALL {
             if Instant::now() >= end {
                 gathered.report.is_cut_short = true;
-                return Ok(gathered.report);
+                break 'all;
             }
             let session = Session { server, options, revision: *revision, kind, end };
             match session.run(&mut gathered, &mut progress).await {
@@ -137,7 +137,11 @@ pub async fn check(
     }
     let failure = CheckError::of_all(&reasons);
     match failure.is_invalid_answer() && unopened.violations().next().is_some() {
-        true => Ok(CheckReport { revisions: report.revisions, ..unopened }),
+        true => Ok(CheckReport {
+            revisions: report.revisions,
+            is_cut_short: report.is_cut_short,
+            ..unopened
+        }),
         false => Err(failure),
     }
 }

@@ -74,6 +74,14 @@ fn a_server_that_never_answers_ends_the_check_with_5() {
 }
 
 #[test]
+fn a_check_whose_time_is_over_before_any_answer_does_not_end_with_0() {
+    let silent = "while read -r line; do :; done";
+    let options = ["check", "--timeout", "1", "--deadline", "1", "--", "sh", "-c"];
+    let checked = run(&[&options[..], &[silent]].concat());
+    assert_eq!(checked.code, Some(5), "{checked:?}");
+}
+
+#[test]
 fn a_server_that_ends_at_once_ends_the_check_with_3_and_a_hint() {
     let checked = run(&["check", "--", "sh", "-c", "exit 1"]);
     assert_eq!(checked.code, Some(3), "{checked:?}");

@@ -288,11 +288,8 @@ impl HttpSession {
         let kept = kept(lifetime(self.core.limits(), record));
         let text = record.text();
         if text.len() > RECORD_BYTES {
-            return Err(Error::new(format!(
-                "the record of the session has {} bytes, and at most {RECORD_BYTES} are allowed; the \
-                 client fills it with what it declares and subscribes to",
-                text.len()
-            )));
+            let size = format!("{} bytes; at most {RECORD_BYTES} are allowed", text.len());
+            return Err(Error::new(format!("the record of the session has {size}")));
         }
         self.core.config.store.put(&record::key(&self.id), text, kept, expect).await
     }
