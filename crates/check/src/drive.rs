@@ -5,6 +5,7 @@
 //! watch. Tools are called only if they declare that they change nothing, or if the user names them.
 
 mod answers;
+mod failure;
 mod http;
 mod probe;
 mod stdio;
@@ -18,6 +19,7 @@ use bowline_transport::child::Command;
 use bowline_types::revision::Revision;
 use tokio::time::Instant;
 
+pub use self::failure::CheckError;
 use self::probe::{Opened, Probe};
 pub use self::steps::{STEPS, SessionKind, Step};
 use crate::past::{Carrier, KnownServer};
@@ -100,49 +102,58 @@ pub enum Spoken {
 ///
 /// # Errors
 ///
-/// If the server cannot be started or reached, or speaks none of the revisions: the reason.
+/// If the server cannot be started or reached, or speaks none of the revisions. A server that sends
+/// something else than MCP breaks rules, and gets a report.
 pub async fn check(
     server: &CheckedServer,
     options: &CheckOptions,
     mut progress: impl FnMut(&str),
-) -> Result<CheckReport, String> {
-    let mut report = CheckReport::default();
-    let mut known = KnownServer::default();
+) -> Result<CheckReport, CheckError> {
+    let mut gathered = Gathered::default();
     let end = Instant::now() + options.deadline;
-    let mut failure = None;
-    for revision in &options.revisions {
+    let mut reasons = Vec::new();
+    'all: for revision in &options.revisions {
         for kind in SessionKind::ALL {
             if Instant::now() >= end {
-                report.is_cut_short = true;
-                return Ok(report);
+                gathered.report.is_cut_short = true;
+                break 'all;
             }
             let session = Session { server, options, revision: *revision, kind, end };
-            match session.run(&mut known, &mut report, &mut progress).await {
-                Ok(true) => {}
-                Ok(false) => break,
+            match session.run(&mut gathered, &mut progress).await {
+                Ok(()) => {}
+                Err(reason) if reason.is_final() && !gathered.report.speaks_any() => {
+                    return Err(reason);
+                }
                 Err(reason) => {
-                    failure = Some(reason);
+                    reasons.push((*revision, reason));
                     break;
                 }
             }
         }
     }
-    let speaks = report.revisions.iter().any(|(_, spoken)| *spoken == Spoken::Yes);
-    match failure {
-        Some(reason) if !speaks => Err(reason),
-        _ if !speaks => {
-            let reasons: Vec<String> = report
-                .revisions
-                .iter()
-                .filter_map(|(revision, spoken)| match spoken {
-                    Spoken::No(reason) => Some(format!("{revision}: {reason}")),
-                    Spoken::Yes => None,
-                })
-                .collect();
-            Err(format!("the server speaks none of the revisions ({})", reasons.join("; ")))
-        }
-        _ => Ok(report),
+    let Gathered { report, unopened, .. } = gathered;
+    if report.speaks_any() {
+        return Ok(report);
     }
+    let failure = CheckError::of_all(&reasons);
+    match failure.is_invalid_answer() && unopened.violations().next().is_some() {
+        true => Ok(CheckReport {
+            revisions: report.revisions,
+            is_cut_short: report.is_cut_short,
+            ..unopened
+        }),
+        false => Err(failure),
+    }
+}
+
+/// What the sessions so far have shown.
+#[derive(Default)]
+struct Gathered {
+    report: CheckReport,
+    /// The findings of sessions that could not be opened. They count only if none could: a server is
+    /// not judged in a revision that it does not speak.
+    unopened: CheckReport,
+    known: KnownServer,
 }
 
 /// One session of the check.
@@ -156,15 +167,19 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs its steps. Returns whether the server speaks the revision.
+    /// Runs its steps.
+    ///
+    /// # Errors
+    ///
+    /// If the session cannot be opened: why.
     async fn run(
         &self,
-        known: &mut KnownServer,
-        report: &mut CheckReport,
+        gathered: &mut Gathered,
         progress: &mut impl FnMut(&str),
-    ) -> Result<bool, String> {
+    ) -> Result<(), CheckError> {
+        let Gathered { report, unopened, known } = gathered;
         if !STEPS.iter().any(|step| step.belongs(self.kind, self.revision, self.server.carrier())) {
-            return Ok(true);
+            return Ok(());
         }
         let mut probe = Probe::start(self.server, self.options, self.revision, known.clone())?;
         progress(&format!("{} {}", self.revision, self.kind));
@@ -175,10 +190,13 @@ impl Session<'_> {
         let is_first = self.kind == SessionKind::ALL[0];
         if let Opened::No(reason) = opened {
             if is_first {
-                report.revisions.push((self.revision, Spoken::No(reason)));
+                report.revisions.push((self.revision, Spoken::No(reason.to_string())));
             }
             probe.close().await;
-            return Ok(false);
+            if reason.is_invalid_answer() {
+                unopened.add(&probe);
+            }
+            return Err(reason);
         }
         if is_first {
             report.revisions.push((self.revision, Spoken::Yes));
@@ -197,11 +215,15 @@ impl Session<'_> {
         probe.close().await;
         *known = probe.watch.past().known.clone();
         report.add(&probe);
-        Ok(true)
+        Ok(())
     }
 }
 
 impl CheckReport {
+    fn speaks_any(&self) -> bool {
+        self.revisions.iter().any(|(_, spoken)| *spoken == Spoken::Yes)
+    }
+
     /// Adds what a session has shown.
     fn add(&mut self, probe: &Probe) {
         for finding in probe.watch.findings() {

@@ -62,9 +62,10 @@ impl Words<'_> {
 ///
 /// If there is no `=`.
 pub(crate) fn pair(word: &str) -> Result<(String, String), Failure> {
-    let (key, value) = word
-        .split_once('=')
-        .ok_or_else(|| Failure::usage(format!("`{word}`: expected `key=value`")))?;
+    let (key, value) = word.split_once('=').ok_or_else(|| {
+        Failure::usage(format!("`{word}`: expected `key=value`"))
+            .hint("`bowline list TARGET prompts templates` shows their arguments")
+    })?;
     Ok((key.to_owned(), value.to_owned()))
 }
 

@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use bowline::client::Error;
 use bowline::types::text::with_causes;
 
-use crate::{demand, print};
+use crate::{demand, hints, print};
 
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// The command did what it was for.
+    /// The command did what it was for, or a command that serves was asked to stop.
     Done = 0,
-    /// The tool failed, or the server answered with an error.
+    /// The tool failed, the server answered with an error, or a file could not be written.
     Refused = 1,
     /// The command line is wrong; clap uses the same code.
     Usage = 2,
@@ -107,6 +107,10 @@ fn code(error: &Error) -> Exit {
         _ if error.is_unauthorized() || error.http_status() == Some(401) => Exit::Unauthorized,
         _ if error.http_status() == Some(403) && demand::lacks_scopes() => Exit::Unauthorized,
         _ if error.is_timeout() => Exit::Timeout,
+        // No MCP server has this address; the body of the answer says nothing about that.
+        _ if error.is_connect() && matches!(error.http_status(), Some(404 | 405 | 410)) => {
+            Exit::Unreachable
+        }
         _ if error.is_refused() || error.is_tool_failure() || error.is_cancelled() => Exit::Refused,
         _ if error.is_invalid_answer() => Exit::Violation,
         _ if error.is_connect() || error.is_closed() || error.http_status().is_some() => {
@@ -119,13 +123,16 @@ fn code(error: &Error) -> Exit {
 }
 
 fn hint(error: &Error) -> Option<String> {
+    let text = with_causes(error);
     let hint = match code(error) {
-        Exit::Timeout => "`--timeout SECONDS` waits longer",
+        Exit::Timeout => hints::TIME,
         Exit::Unauthorized => {
             let token = "the server refuses the credential that it was sent";
             return Some(demand::advice().unwrap_or_else(|| token.to_owned()));
         }
-        Exit::Unreachable if error.is_closed() => "`--verbose` shows what the server writes",
+        Exit::Unreachable if error.is_closed() => hints::OUTPUT,
+        Exit::Unreachable if text.contains("cannot connect: ") => hints::of_connection(&text),
+        Exit::Violation if error.is_connect() => hints::SERVER,
         _ => return None,
     };
     Some(hint.to_owned())

@@ -21,9 +21,9 @@ use bowline::types::text::counted;
 use serde::Serialize;
 
 use self::lint::{Finding, Lists};
-use crate::demand;
 use crate::exit::{Exit, Failure};
 use crate::target::{Place, Target, client};
+use crate::{demand, hints};
 
 /// A server, as far as the inspection came.
 #[derive(Debug)]
@@ -168,9 +168,7 @@ impl Inspection {
             _ => "handshake",
         };
         let failure = match name {
-            "handshake" if failure.advice().is_none() => {
-                failure.hint("is this the address of an MCP server? Most end with `/mcp`")
-            }
+            "handshake" if failure.advice().is_none() => failure.hint(hints::ADDRESS),
             _ => failure,
         };
         self.stopped(name, since.elapsed(), failure)
@@ -248,5 +246,5 @@ async fn within<T>(
 
 fn late(patience: Duration) -> Failure {
     let text = format!("no answer within {} s", patience.as_secs_f64());
-    Failure::new(Exit::Timeout, text).hint("`--timeout SECONDS` waits longer")
+    Failure::new(Exit::Timeout, text).hint(hints::TIME)
 }

@@ -13,7 +13,7 @@
 //! * `suggest`: names that a user could have meant.
 //! * `demo`: the built-in server.
 //! * `inspect`: looks at a server step by step.
-//! * `exit`: exit codes, and failures with their hints.
+//! * `exit`: exit codes, and failures with their hints; `hints`: those about connections.
 //! * `serving`: what the commands that serve have in common.
 //! * `shared_state`: the store and the keys that several of their processes share.
 //! * `observe`: traces, metrics, a log of requests, and health, for the commands that serve.
@@ -31,6 +31,7 @@ mod demand;
 mod demo;
 mod discover;
 mod exit;
+mod hints;
 mod inspect;
 mod interrupt;
 mod logins;

@@ -58,7 +58,8 @@ pub(crate) fn save(
     let bytes = data.decode().map_err(|error| Failure::new(Exit::Violation, error.to_string()))?;
     let path = folder.join(format!("{}-{number}.{}", plain(tool), ending(media_type)));
     let failed = |error: std::io::Error| {
-        let failure = Failure::usage(format!("cannot write {}: {error}", path.display()));
+        let failure =
+            Failure::new(Exit::Refused, format!("cannot write {}: {error}", path.display()));
         match error.kind() {
             std::io::ErrorKind::AlreadyExists => failure.hint("`--save` takes another folder"),
             _ => failure,

@@ -65,12 +65,14 @@ impl HttpArgs {
         };
         let bound = http.listen(address).await.map_err(|error| unusable(&error))?;
         let address = bound.address().map_err(|error| unusable(&error))?;
+        // Before the announcement, since a supervisor may send a signal as soon as it reads the URL.
+        let (first_stop, first_of_two) = (stopped(), stopped());
         self.announce(&format!("http://{address}/mcp"), observation.admin_url());
         observation.set_ready(true);
         let endpoint = bound.endpoint().clone();
         observation.endpoint(&endpoint);
         let stopping = async {
-            let signal = stopped().await;
+            let signal = first_stop.await;
             observation.set_ready(false);
             if signal == StopSignal::Interrupt {
                 // A process with a store serves on for some seconds, unless a user waits for its end.
@@ -78,7 +80,7 @@ impl HttpArgs {
             }
         };
         let stopped_twice = async {
-            stopped().await;
+            first_of_two.await;
             stopped().await;
         };
         tokio::select! {
@@ -114,18 +116,28 @@ enum StopSignal {
     Terminate,
 }
 
-/// Resolves when the process is interrupted or terminated.
-async fn stopped() -> StopSignal {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            return tokio::select! {
-                _ = tokio::signal::ctrl_c() => StopSignal::Interrupt,
-                _ = terminated.recv() => StopSignal::Terminate,
-            };
+/// Resolves when the process is interrupted or terminated. Signals count from the call on, not from
+/// the first poll.
+#[cfg(unix)]
+fn stopped() -> impl Future<Output = StopSignal> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let signals = signal(SignalKind::interrupt()).ok().zip(signal(SignalKind::terminate()).ok());
+    async {
+        let Some((mut interrupted, mut terminated)) = signals else {
+            let _ = tokio::signal::ctrl_c().await;
+            return StopSignal::Interrupt;
+        };
+        tokio::select! {
+            _ = interrupted.recv() => StopSignal::Interrupt,
+            _ = terminated.recv() => StopSignal::Terminate,
         }
     }
+}
+
+/// Resolves when the process is interrupted.
+#[cfg(not(unix))]
+async fn stopped() -> StopSignal {
     let _ = tokio::signal::ctrl_c().await;
     StopSignal::Interrupt
 }

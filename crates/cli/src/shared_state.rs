@@ -3,11 +3,12 @@
 use std::error::Error as _;
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use bowline::http::Http;
 use bowline::store::backend::Error;
-use bowline::store::{Backend, Redis, RedisLimits};
+use bowline::store::{Backend, Redis, RedisDurability, RedisLimits, RedisOptions};
 use bowline::{Server, StateKeys, StateKeysError};
 
 use crate::exit::{Exit, Failure};
@@ -17,7 +18,8 @@ use crate::print;
 /// The variable with the path of the file that holds the password of the store.
 const PASSWORD_FILE: &str = "BOWLINE_STORE_PASSWORD_FILE";
 
-/// The most bytes of a task, as servers keep by default. Redis is asked to take as many.
+/// The most bytes of a task, as servers keep by default. Redis is asked to take as many; records of
+/// sessions have a lower limit of their own.
 const TASK_BYTES: usize = 4 * 1024 * 1024 + 1024;
 
 /// What a URL of a store looks like.
@@ -38,6 +40,17 @@ pub(crate) struct SharedStateArgs {
     /// password, so that no list of processes shows it.
     #[arg(long, value_name = "URL", env = "BOWLINE_STORE_URL", hide_env_values = true)]
     store: Option<StoreUrl>,
+    /// What a write to Redis waits for: `memory`, `replicated:N` (the memory of N replicas too) or
+    /// `fsync` (the disk)
+    ///
+    /// A failure of Redis may lose what only its memory has. Sessions begin anew then, but tasks are
+    /// lost: where they matter, use `replicated:1`, or `fsync` with `appendonly yes` and
+    /// `appendfsync always`.
+    #[arg(long, value_name = "WORD", env = "BOWLINE_STORE_DURABILITY", hide_env_values = true)]
+    store_durability: Option<StoreDurability>,
+    /// Trusts the certificates in this PEM file, not those of the system; for `rediss://HOST`
+    #[arg(long, value_name = "FILE", env = "BOWLINE_STORE_CA_FILE", hide_env_values = true)]
+    store_ca: Option<PathBuf>,
     /// Seals the state of calls that ask the user with the keys of this file; SIGHUP reads it again
     ///
     /// Each line is a key, as `openssl rand -base64 32` makes it. The first seals, all of them open.
@@ -63,6 +76,28 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
+/// What a write to Redis waits for. `None` for a variable that is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StoreDurability(Option<RedisDurability>);
+
+impl FromStr for StoreDurability {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let durability = match text.split_once(':') {
+            None if text.is_empty() => return Ok(Self(None)),
+            None if text == "memory" => RedisDurability::Memory,
+            None if text == "fsync" => RedisDurability::Fsync,
+            Some(("replicated", count)) => match count.parse() {
+                Ok(count) if count > 0 => RedisDurability::Replicated(count),
+                _ => return Err("write a number of replicas from 1 on, as in `replicated:1`"),
+            },
+            _ => return Err("write `memory`, `replicated:N` or `fsync`"),
+        };
+        Ok(Self(Some(durability)))
+    }
+}
+
 impl SharedStateArgs {
     /// Connects to the store and reads the keys.
     ///
@@ -72,7 +107,7 @@ impl SharedStateArgs {
     pub(crate) async fn open(&self) -> Result<SharedState, Failure> {
         let keys = self.keys()?;
         let store = match self.url() {
-            Some(url) => Some(open_store(url).await?),
+            Some(url) => Some(self.open_store(url).await?),
             None => None,
         };
         Ok(SharedState { store, keys })
@@ -96,6 +131,37 @@ impl SharedStateArgs {
         url.filter(|url| !url.is_empty())
     }
 
+    async fn open_store(&self, url: &str) -> Result<Arc<dyn Backend>, Failure> {
+        match url.split_once(':') {
+            Some(("redis" | "rediss", rest)) if rest.starts_with("//") => {
+                let store = self.redis(url).connect().await;
+                let failed = |error: Error| Failure::new(Exit::Unreachable, error.to_string());
+                Ok(Arc::new(store.map_err(failed)?))
+            }
+            Some(("sqlite", path)) => open_file(path.strip_prefix("//").unwrap_or(path)),
+            _ => Err(Failure::usage("`--store` names no store that is known").hint(FORMS)),
+        }
+    }
+
+    fn redis(&self, url: &str) -> RedisOptions {
+        let mut limits = RedisLimits::default();
+        limits.value_bytes = limits.value_bytes.max(TASK_BYTES);
+        let mut options = Redis::options(url).limits(limits);
+        if let Some(file) = std::env::var_os(PASSWORD_FILE).filter(|file| !file.is_empty()) {
+            options = options.password_file(PathBuf::from(file));
+        }
+        if let Some(file) = self.store_ca.as_ref().filter(|file| !file.as_os_str().is_empty()) {
+            options = options.ca_file(file);
+        }
+        match self.store_durability {
+            Some(StoreDurability(Some(durability))) => options.durability(durability),
+            _ => {
+                print::note(MAY_LOSE_TASKS);
+                options
+            }
+        }
+    }
+
     fn keys(&self) -> Result<Option<StateKeys>, Failure> {
         let Some(path) = &self.state_keys else { return Ok(None) };
         let keys = StateKeys::file(path);
@@ -105,22 +171,10 @@ impl SharedStateArgs {
     }
 }
 
-async fn open_store(url: &str) -> Result<Arc<dyn Backend>, Failure> {
-    let failed = |error: Error| Failure::new(Exit::Unreachable, error.to_string());
-    match url.split_once(':') {
-        Some(("redis" | "rediss", rest)) if rest.starts_with("//") => {
-            let mut limits = RedisLimits::default();
-            limits.value_bytes = limits.value_bytes.max(TASK_BYTES);
-            let mut options = Redis::options(url).limits(limits);
-            if let Some(file) = std::env::var_os(PASSWORD_FILE).filter(|file| !file.is_empty()) {
-                options = options.password_file(PathBuf::from(file));
-            }
-            Ok(Arc::new(options.connect().await.map_err(failed)?))
-        }
-        Some(("sqlite", path)) => open_file(path.strip_prefix("//").unwrap_or(path)),
-        _ => Err(Failure::usage("`--store` names no store that is known").hint(FORMS)),
-    }
-}
+/// What an operator reads who has not chosen a durability.
+const MAY_LOSE_TASKS: &str = "\
+note: a failure of Redis may lose tasks; `--store-durability replicated:1` or `fsync` keeps them, and \
+`memory` accepts the loss";
 
 #[cfg(feature = "sqlite")]
 fn open_file(path: &str) -> Result<Arc<dyn Backend>, Failure> {

@@ -1,5 +1,7 @@
 //! Names that a user could have meant.
 
+use crate::exit::Failure;
+
 /// The names that a hint shows if none is near; the rest is counted.
 const SHOWN: usize = 20;
 
@@ -11,6 +13,14 @@ pub(crate) fn hint(wrong: &str, names: &[&str]) -> Option<String> {
         [] => Some(format!("it has {}", listed(names))),
         [one] => Some(format!("did you mean `{one}`?")),
         [one, other, ..] => Some(format!("did you mean `{one}` or `{other}`?")),
+    }
+}
+
+/// Adds the hint to a failure, if the name is wrong and there are others.
+pub(crate) fn explain(name: &str, names: &[&str], failure: Failure) -> Failure {
+    match hint(name, names).filter(|_| !names.contains(&name)) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 

@@ -3,6 +3,8 @@
 //! Every command has the same grammar: TARGET is a URL, a name, or a quoted command. Without
 //! TARGET, the command that starts the server comes last, after `--`.
 
+mod address;
+
 use std::ffi::OsString;
 use std::str::FromStr;
 
@@ -11,6 +13,7 @@ use bowline::transport::child::Stderr;
 use bowline::types::revision::Revision;
 use bowline::{Client, Command};
 use bowline_gateway::config::{CommandLaunch, ConfigVariables, Launch};
+use http::{HeaderName, HeaderValue};
 
 use crate::consent::{self, Agreed, Request};
 use crate::discover::{Discovery, Folders, Found, Origin, discover};
@@ -58,10 +61,18 @@ impl TargetArgs {
         }
         if words.is_empty() {
             return Err(Failure::usage("no server is named").hint(
-                "write a URL, a name or a quoted command first, or a command last, after `--`",
+                "write a URL, a name or a quoted command first, or a command last, after `--`; \
+                 `-- bowline demo --stdio` is a built-in server to try",
             ));
         }
-        self.named(&words.remove(0))
+        let word = words.remove(0);
+        let target = self.named(&word);
+        match (target, words.first()) {
+            (Err(failure), Some(second)) if address::url(second).is_some() => {
+                Err(failure.hint(format!("the server comes first: `{second} {word}`")))
+            }
+            (target, _) => target,
+        }
     }
 
     /// Whether the command line ends with a command.
@@ -75,12 +86,15 @@ impl TargetArgs {
     }
 
     fn named(&self, word: &str) -> Result<Target, Failure> {
-        if word.starts_with("http://") || word.starts_with("https://") {
-            return Ok(self.target(word.to_owned(), Place::Url(word.to_owned())));
+        if let Some(url) = address::url(word) {
+            return Ok(self.target(url.clone(), Place::Url(url)));
         }
         let discovery = discover(&Folders::of_process());
         if let Some(target) = self.configured(word, &discovery)? {
             return Ok(target);
+        }
+        if let Some(failure) = address::refused(word) {
+            return Err(failure);
         }
         if word.contains(|c: char| c.is_whitespace() || c == '/' || c == '\\') {
             return Ok(self.started(split(word)?));
@@ -109,7 +123,7 @@ impl TargetArgs {
     pub(crate) fn found(&self, found: &Found) -> Result<Target, Failure> {
         let entry = &found.entry;
         let launch = entry.resolve(&variables(found)?).map_err(|error| {
-            let failure = Failure::new(Exit::Unreachable, error.to_string());
+            let failure = Failure::new(Exit::Unreachable, error.without_advice());
             error.advice().map(ToOwned::to_owned).into_iter().fold(failure, Failure::hint)
         })?;
         let consent = (found.origin == Origin::Project).then(|| Request {
@@ -348,6 +362,8 @@ impl FromStr for Header {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, value) = text.split_once(':').ok_or("write it as `NAME: VALUE`")?;
+        HeaderName::try_from(name.trim()).map_err(|_| "HTTP has no such name of a header")?;
+        HeaderValue::try_from(value.trim()).map_err(|_| "HTTP has no such value of a header")?;
         Ok(Self { name: name.trim().to_owned(), value: value.trim().to_owned() })
     }
 }

@@ -179,10 +179,15 @@ impl Error {
     }
 
     /// Whether the server's answer breaks the protocol, does not fit the tool's output schema, or
-    /// does not have the type that the caller wants.
+    /// does not have the type that the caller wants. Also true while connecting, if something else
+    /// than MCP answers.
     pub fn is_invalid_answer(&self) -> bool {
         match &self.0.kind {
+            Kind::Call(CallError::Failed { kind, .. }) => *kind == FailureKind::NoAnswer,
             Kind::Call(error) => matches!(error, CallError::Invalid(_)),
+            Kind::Connect(ConnectError::Negotiation(error)) => {
+                matches!(error, NegotiationError::Invalid(_) | NegotiationError::Noise(_))
+            }
             kind => matches!(kind, Kind::Output(_) | Kind::Shape(_) | Kind::Endless(_)),
         }
     }
@@ -219,7 +224,7 @@ impl Error {
             Kind::Call(CallError::Failed { kind, .. }) => match kind {
                 FailureKind::NotSent | FailureKind::SessionLost => true,
                 FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 503),
-                FailureKind::Lost | FailureKind::Unauthorized => false,
+                FailureKind::Lost | FailureKind::NoAnswer | FailureKind::Unauthorized => false,
             },
             _ => false,
         }
@@ -237,7 +242,7 @@ impl Error {
                     false
                 }
                 FailureKind::Refused(status) => *status >= 500 && *status != 503,
-                FailureKind::Lost => true,
+                FailureKind::Lost | FailureKind::NoAnswer => true,
             },
             _ => true,
         }

@@ -48,7 +48,10 @@ impl SendFailure {
         match self.kind {
             FailureKind::Refused(status) => Some(status),
             FailureKind::Unauthorized => Some(401),
-            FailureKind::NotSent | FailureKind::SessionLost | FailureKind::Lost => None,
+            FailureKind::NotSent
+            | FailureKind::SessionLost
+            | FailureKind::Lost
+            | FailureKind::NoAnswer => None,
         }
     }
 }
@@ -68,6 +71,9 @@ pub enum FailureKind {
     SessionLost,
     /// The connection broke after sending. The server may have processed the message.
     Lost,
+    /// The server answered with success, but not with the answer to the message. It may have processed
+    /// the message.
+    NoAnswer,
 }
 
 /// The stream that a message belongs to.

@@ -12,13 +12,15 @@ use bowline_proto::mirror::x_mcp_header::mirrored;
 use bowline_types::json::{RawJson, Schema};
 use bowline_types::meta::key;
 use bowline_types::method::Method;
+use bowline_types::text::with_causes;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb};
+use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb, StatusCode};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::answers::answer_to;
-use crate::message::{Channel, HttpFacts, Sender};
+use super::failure::CheckError;
+use crate::message::{Channel, HttpFacts, Sender, excerpt};
 use crate::watch::Watch;
 
 /// The most bytes of a body or event that are read.
@@ -38,6 +40,8 @@ pub(super) struct Posts {
     pub(super) version: Option<String>,
     /// Why the server cannot be reached, if so.
     pub(super) gone: Option<String>,
+    /// The status and the body of the last answer.
+    last: Option<(StatusCode, String)>,
 }
 
 /// An HTTP request of the check, before the usual headers are added.
@@ -51,9 +55,9 @@ pub(super) struct Outgoing {
 
 impl Posts {
     pub(super) fn new(url: &str, own: &[(String, String)]) -> Result<Self, String> {
-        let raw = RawHttp::new(url).map_err(|error| error.to_string())?;
+        let raw = RawHttp::new(url).map_err(|error| with_causes(&error))?;
         let (url, own) = (url.to_owned(), own.to_vec());
-        Ok(Self { raw, url, own, number: 0, session: None, version: None, gone: None })
+        Ok(Self { raw, url, own, number: 0, session: None, version: None, gone: None, last: None })
     }
 
     /// Sends a request and reads its answer until the time is over, or until `is_done` likes a message.
@@ -84,15 +88,17 @@ impl Posts {
         };
         let text = Bytes::from(outgoing.body);
         let answer = timeout_at(end, self.raw.send(outgoing.verb, headers, text)).await;
+        self.last = None;
         let answer = match answer {
             Err(_) => return (facts, Vec::new()),
             Ok(Err(error)) => {
-                self.gone.get_or_insert(error.to_string());
+                self.gone.get_or_insert(with_causes(&*error));
                 return (facts, Vec::new());
             }
             Ok(Ok(answer)) => answer,
         };
-        facts.status = answer.status.as_u16();
+        let status = answer.status;
+        facts.status = status.as_u16();
         facts.headers = listed(&answer.headers);
         if facts.status == 401 {
             facts.metadata = self.metadata(&facts, end).await;
@@ -110,7 +116,29 @@ impl Posts {
             reading.whole(&facts.answer);
         }
         let messages = reading.messages;
+        self.last = Some((status, excerpt(facts.answer.trim())));
         (facts, messages)
+    }
+
+    /// Whether the last answer demands a credential.
+    pub(super) fn demands_login(&self) -> bool {
+        self.last.as_ref().is_some_and(|(status, _)| *status == StatusCode::UNAUTHORIZED)
+    }
+
+    /// Why a request got no answer.
+    pub(super) fn silence(&self) -> CheckError {
+        let (origin, path) = split(&self.url);
+        let place = format!("{origin}{path}");
+        if let Some(reason) = &self.gone {
+            return CheckError::unreachable(format!("{place}: {reason}"));
+        }
+        let Some((status, body)) = &self.last else { return CheckError::silent() };
+        let body = if body.is_empty() { "no body" } else { body };
+        let text = format!("{place}: {status}: {body}");
+        match status.is_success() {
+            true => CheckError::invalid(format!("{text}, which is no message")),
+            false => CheckError::status(status.as_u16(), text),
+        }
     }
 
     /// Answers a question of the server with a POST of its own.

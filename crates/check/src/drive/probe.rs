@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::answers::answer_to;
+use super::failure::CheckError;
 use super::http::{Outgoing, Posts};
 use super::stdio::{Line, Lines};
 use super::{CheckOptions, CheckedServer};
-use crate::message::{Channel, HttpFacts, Sender};
+use crate::message::{Channel, HttpFacts, Sender, excerpt};
 use crate::past::{Carrier, KnownServer};
 use crate::seen::EndOfSession;
 use crate::watch::Watch;
@@ -39,7 +40,7 @@ pub(crate) struct Probe {
 /// Whether a session could be opened.
 pub(super) enum Opened {
     Yes,
-    No(String),
+    No(CheckError),
 }
 
 impl Probe {
@@ -48,13 +49,15 @@ impl Probe {
         options: &CheckOptions,
         revision: Revision,
         known: KnownServer,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, CheckError> {
         let (link, carrier) = match server {
             CheckedServer::Command(command) => {
-                (Link::Stdio(Box::new(Lines::start(command)?)), Carrier::Stdio)
+                let lines = Lines::start(command).map_err(CheckError::start)?;
+                (Link::Stdio(Box::new(lines)), Carrier::Stdio)
             }
             CheckedServer::Url { url, headers } => {
-                (Link::Http(Box::new(Posts::new(url, headers)?)), Carrier::Http)
+                let posts = Posts::new(url, headers).map_err(CheckError::start)?;
+                (Link::Http(Box::new(posts)), Carrier::Http)
             }
         };
         Ok(Self {
@@ -103,8 +106,10 @@ impl Probe {
             "capabilities": self.declared(),
             "clientInfo": {"name": "bowline-check", "version": env!("CARGO_PKG_VERSION")},
         });
-        let answer = self.request("initialize", params).await;
-        let Some(answer) = answer else { return Opened::No(self.silence()) };
+        let answer = match self.first_request("initialize", params).await {
+            Ok(answer) => answer,
+            Err(reason) => return Opened::No(reason),
+        };
         let agreed = answer.pointer("/result/protocolVersion").and_then(Value::as_str);
         if agreed != Some(version) {
             return Opened::No(refusal(&answer, agreed));
@@ -119,8 +124,9 @@ impl Probe {
     }
 
     async fn discover(&mut self) -> Opened {
-        let Some(answer) = self.request("server/discover", json!({})).await else {
-            return Opened::No(self.silence());
+        let answer = match self.first_request("server/discover", json!({})).await {
+            Ok(answer) => answer,
+            Err(reason) => return Opened::No(reason),
         };
         match answer.pointer("/result/supportedVersions") {
             Some(versions)
@@ -134,8 +140,15 @@ impl Probe {
         }
     }
 
-    fn silence(&self) -> String {
-        self.gone().cloned().unwrap_or_else(|| "no answer came in time".to_owned())
+    /// Sends the request that opens the session, and waits for its answer.
+    async fn first_request(&mut self, method: &str, params: Value) -> Result<Value, CheckError> {
+        let answer = self.request(method, params).await;
+        match (answer, &self.link) {
+            (Some(answer), Link::Http(posts)) if !posts.demands_login() => Ok(answer),
+            (Some(answer), Link::Stdio(_)) => Ok(answer),
+            (_, Link::Stdio(lines)) => Err(lines.silence()),
+            (_, Link::Http(posts)) => Err(posts.silence()),
+        }
     }
 
     /// What the client declares: everything, and something that no server knows.
@@ -237,6 +250,9 @@ impl Probe {
             let Line::Text(text) = lines.next(end).await else { return None };
             self.watch.frame(Sender::Server, Channel::Stdio, &text);
             let message: Value = serde_json::from_slice(&text).unwrap_or_default();
+            if !message.is_object() && !message.is_array() {
+                lines.note_noise(&text);
+            }
             let items = match message {
                 Value::Array(items) => items,
                 one => vec![one],
@@ -354,10 +370,10 @@ fn is_error(message: &Value) -> bool {
 }
 
 /// Why a server does not speak a revision.
-fn refusal(answer: &Value, agreed: Option<&str>) -> String {
+fn refusal(answer: &Value, agreed: Option<&str>) -> CheckError {
     match (agreed, answer.pointer("/error/message").and_then(Value::as_str)) {
-        (Some(agreed), _) => format!("it answers with {agreed}"),
-        (None, Some(message)) => crate::message::excerpt(message),
-        (None, None) => "its answer names no version".to_owned(),
+        (Some(agreed), _) => CheckError::refused(format!("it answers with {agreed}")),
+        (None, Some(message)) => CheckError::refused(excerpt(message)),
+        (None, None) => CheckError::invalid("its answer names no version"),
     }
 }

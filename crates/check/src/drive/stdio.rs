@@ -8,8 +8,12 @@ use bowline_proto::limits::Limits;
 use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_transport::child::{ChildReader, ChildWriter, Command};
 use bowline_transport::transport::{Reader as _, Transport as _, Writer as _};
+use bowline_types::text::with_causes;
 use bytes::Bytes;
 use tokio::time::{Instant, timeout_at};
+
+use super::failure::CheckError;
+use crate::message::excerpt;
 
 /// How long a server may take to leave after its input ended.
 const GRACE: Duration = Duration::from_secs(3);
@@ -20,6 +24,8 @@ pub(super) struct Lines {
     writer: ChildWriter,
     /// Why the process is gone, if it is.
     pub(super) gone: Option<String>,
+    /// The first line of the process that is no message.
+    noise: Option<String>,
 }
 
 /// What came before the time was over.
@@ -31,9 +37,9 @@ pub(super) enum Line {
 
 impl Lines {
     pub(super) fn start(command: &Command) -> Result<Self, String> {
-        let child = command.clone().grace(GRACE).spawn().map_err(|error| error.to_string())?;
+        let child = command.clone().grace(GRACE).spawn().map_err(|error| with_causes(&error))?;
         let (reader, writer) = child.split(&Limits::default());
-        Ok(Self { reader, writer, gone: None })
+        Ok(Self { reader, writer, gone: None, noise: None })
     }
 
     pub(super) async fn send(&mut self, text: &str) {
@@ -64,6 +70,25 @@ impl Lines {
                 self.gone.get_or_insert(error.to_string());
                 Line::End
             }
+        }
+    }
+
+    /// Notes a line that is no message.
+    pub(super) fn note_noise(&mut self, text: &[u8]) {
+        self.noise.get_or_insert_with(|| excerpt(&String::from_utf8_lossy(text)));
+    }
+
+    /// Why a request got no answer.
+    pub(super) fn silence(&self) -> CheckError {
+        match (&self.gone, &self.noise) {
+            (Some(reason), None) => CheckError::ended(reason),
+            (Some(reason), Some(line)) => CheckError::ended(format!(
+                "{reason}; before, it wrote `{line}`, which is no message"
+            )),
+            (None, Some(line)) => CheckError::invalid(format!(
+                "it writes lines that are no messages, such as `{line}`"
+            )),
+            (None, None) => CheckError::silent(),
         }
     }
 

@@ -10,7 +10,10 @@ use crate::watch::BrokenRule;
 /// The report for people. Each broken rule has its id, where it was broken, and the beginning of the
 /// message.
 pub fn human(report: &CheckReport) -> String {
-    let mut text = format!("speaks {}\n", spoken(report).join(", "));
+    let mut text = match spoken(report)[..] {
+        [] => "speaks none of the revisions\n".to_owned(),
+        ref spoken => format!("speaks {}\n", spoken.join(", ")),
+    };
     for (revision, spoken) in &report.revisions {
         if let Spoken::No(reason) = spoken {
             let _ = writeln!(text, "does not speak {revision}: {reason}");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use bowline::Client;
 use bowline::client::{ClientBuilder, ToolOutcome};
 use bowline::types::progress::ProgressParams;
+use bowline::types::text::with_causes;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::Words;
@@ -47,6 +48,9 @@ Examples:
   echo '{\"a\": 40, \"b\": 2}' | bowline call add - --json -- ./calc
 ";
 
+/// What helps a tool that asks a model.
+const MODEL: &str = "`--sampling COMMAND` answers requests to a model";
+
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.request.take_target(&mut self.words)?;
@@ -86,6 +90,9 @@ impl Args {
         let words = Words { words: &self.words, json: self.arguments.as_deref() };
         let arguments = tools::arguments(client, tool, &words).await?;
         match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
+            Err(error) if self.lacks_model(&with_causes(&error)) => {
+                Err(Failure::from(error).hint(MODEL))
+            }
             Err(error) if error.is_refused() => {
                 Err(tools::explain(client, tool, error.into()).await)
             }
@@ -95,6 +102,8 @@ impl Args {
 
     fn print(&self, tool: &str, outcome: ToolOutcome) -> Result<Exit, Failure> {
         let exit = if outcome.is_error() { Exit::Refused } else { Exit::Done };
+        // Up to 2025-11-25 a tool that may not ask the model fails with a text.
+        let lacks_model = outcome.is_error() && self.lacks_model(&outcome.text());
         let shown = self.shown(tool, &outcome)?;
         if self.request.json {
             json::print(&outcome.into_message());
@@ -103,7 +112,15 @@ impl Args {
         } else if !shown.is_empty() {
             print::served(&shown.join("\n"));
         }
+        if lacks_model {
+            print::hint(MODEL);
+        }
         Ok(exit)
+    }
+
+    /// Whether a call failed because the client has no model, as far as the text tells.
+    fn lacks_model(&self, text: &str) -> bool {
+        self.sampling.is_none() && text.to_ascii_lowercase().contains("sampling")
     }
 
     /// The blocks of a result as text; bytes are written to files with `--save`.

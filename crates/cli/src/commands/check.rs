@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use bowline_check::drive::{CheckOptions, CheckReport, CheckedServer, check};
+use bowline_check::drive::{CheckError, CheckOptions, CheckReport, CheckedServer, check};
 use bowline_check::report;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::print::{self, json};
 use crate::target::{Place, Target, TargetArgs};
+use crate::{demand, hints};
 
 /// Checks a server against the rules of the protocol, in every revision that it speaks
 ///
@@ -66,16 +67,21 @@ enum Format {
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let mut target = self.server.take(&mut self.words)?;
+        if let Some(word) = self.words.first() {
+            return Err(Failure::usage(format!("`{word}` is one word too many"))
+                .hint("a command with arguments comes last, after `--`, or is quoted"));
+        }
         target.agree()?;
         target.add_login_header().await?;
         let options = self.options(&target);
         let label = target.label.clone();
+        let place = target.place.clone();
         let server = checked(target);
         let report = interruptible(async {
             let progress = |step: &str| print::progress(step);
             let report = check(&server, &options, progress).await;
             print::progress("");
-            report.map_err(|reason| Failure::new(Exit::Unreachable, reason))
+            report.map_err(|error| failure(&error, &place))
         })
         .await?;
         self.print(&report, &label);
@@ -104,6 +110,27 @@ impl Args {
             Format::Sarif => json::print(&report::sarif(found, label)),
         }
     }
+}
+
+/// Why a server could not be checked, and what the user can do about it.
+fn failure(error: &CheckError, place: &Place) -> Failure {
+    let exit = match error {
+        _ if error.is_unauthorized() => Exit::Unauthorized,
+        _ if error.is_timeout() => Exit::Timeout,
+        _ if error.is_invalid_answer() => Exit::Violation,
+        _ => Exit::Unreachable,
+    };
+    let text = error.to_string();
+    let hint = match (place, error.http_status()) {
+        (Place::Url(url), Some(401)) => format!("bowline login {}", demand::quoted(url)),
+        (_, Some(404 | 405 | 410)) => hints::PATH.to_owned(),
+        _ if error.is_unreachable() => hints::of_connection(&text).to_owned(),
+        _ if error.is_timeout() => hints::TIME.to_owned(),
+        _ if error.is_ended() => hints::OUTPUT.to_owned(),
+        (Place::Command(_), _) => "is this a server that speaks MCP on standard output?".to_owned(),
+        (Place::Url(_), _) => hints::ADDRESS.to_owned(),
+    };
+    Failure::new(exit, text).hint(hint)
 }
 
 fn checked(target: Target) -> CheckedServer {

@@ -3,10 +3,12 @@
 use bowline::Client;
 use bowline::types::completion::Reference;
 
+use super::prompt;
 use crate::arguments::pair;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json};
 use crate::request::{RequestArgs, with_client};
+use crate::suggest;
 
 /// Suggests values for an argument of a prompt, or for a variable of a resource template
 ///
@@ -33,9 +35,10 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.request.take_target(&mut self.words)?;
         let [subject, chosen @ .., typed] = &self.words[..] else {
-            return Err(Failure::usage("expected a prompt or a template, and `key=value`"));
+            return Err(Failure::usage("expected a prompt or a template, and `key=value`")
+                .hint("`bowline list TARGET prompts templates` shows them"));
         };
-        let reference = match subject.contains("://") {
+        let reference = match is_template(subject) {
             true => Reference::resource(subject),
             false => Reference::prompt(subject),
         };
@@ -45,7 +48,12 @@ impl Args {
             let call = client.complete(reference).argument(name, value);
             let call =
                 chosen.into_iter().fold(call, |call, (name, value)| call.context(name, value));
-            Ok(call.await?)
+            match call.await {
+                Err(error) if error.is_refused() => {
+                    Err(explain(client, subject, error.into()).await)
+                }
+                completion => Ok(completion?),
+            }
         };
         let completion = with_client(target, self.request.client(), complete).await?;
         if self.request.json {
@@ -55,4 +63,18 @@ impl Args {
         }
         Ok(Exit::Done)
     }
+}
+
+fn is_template(subject: &str) -> bool {
+    subject.contains("://")
+}
+
+/// Adds what the user could have meant, if the server has no such prompt or template.
+async fn explain(client: &Client, subject: &str, failure: Failure) -> Failure {
+    if !is_template(subject) {
+        return prompt::explain(client, subject, failure).await;
+    }
+    let templates = client.resource_templates().all().await.unwrap_or_default();
+    let names: Vec<&str> = templates.iter().map(|it| it.uri_template.as_str()).collect();
+    suggest::explain(subject, &names, failure)
 }

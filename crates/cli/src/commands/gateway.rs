@@ -170,7 +170,8 @@ fn folder(path: &Path) -> PathBuf {
 }
 
 fn unusable(error: &ConfigError) -> Failure {
-    Failure::new(Exit::Unreachable, error.to_string())
+    let failure = Failure::new(Exit::Unreachable, error.without_advice());
+    failure.hint(error.advice().unwrap_or("`bowline gateway --help` shows such a file"))
 }
 
 fn report(outcome: Result<Reloaded, ConfigError>) {

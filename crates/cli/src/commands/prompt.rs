@@ -51,13 +51,10 @@ impl Args {
 }
 
 /// Adds what the user could have meant, if the server has no prompt of this name.
-async fn explain(client: &Client, name: &str, failure: Failure) -> Failure {
+pub(super) async fn explain(client: &Client, name: &str, failure: Failure) -> Failure {
     let prompts = client.prompts().all().await.unwrap_or_default();
     let names: Vec<&str> = prompts.iter().map(|it| it.name.as_str()).collect();
-    match suggest::hint(name, &names).filter(|_| !names.contains(&name)) {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    suggest::explain(name, &names, failure)
 }
 
 fn show(prompt: &GetPromptResult) {

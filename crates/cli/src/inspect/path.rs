@@ -11,6 +11,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 
 use crate::exit::{Exit, Failure};
+use crate::hints;
 
 /// Variables that send the requests of a client through a proxy.
 const PROXIES: [&str; 6] =
@@ -79,8 +80,7 @@ impl Path {
 
     async fn resolve(&mut self) -> Result<String, Failure> {
         let found = lookup_host((self.host.as_str(), self.port)).await.map_err(|error| {
-            unreachable(format!("cannot resolve `{}`: {error}", self.host))
-                .hint("check the spelling of the host name, and the network")
+            unreachable(format!("cannot resolve `{}`: {error}", self.host)).hint(hints::NAME)
         })?;
         let addresses: Vec<SocketAddr> = found.collect();
         let mut shown: Vec<String> = addresses.iter().map(|it| it.ip().to_string()).collect();
@@ -93,7 +93,7 @@ impl Path {
     async fn connect(&mut self, addresses: &[SocketAddr]) -> Result<String, Failure> {
         let stream = TcpStream::connect(addresses).await.map_err(|error| {
             unreachable(format!("cannot connect to {}:{}: {error}", self.host, self.port))
-                .hint("is the server started, and is this its port?")
+                .hint(hints::PORT)
         })?;
         let peer = stream.peer_addr().map(|it| it.to_string()).unwrap_or_default();
         if self.has_tls {
@@ -104,9 +104,12 @@ impl Path {
 
     async fn secure(&mut self, stream: TcpStream) -> Result<String, Failure> {
         let failed = |error: &dyn std::fmt::Display| {
-            unreachable(format!("no TLS with `{}`: {error}", self.host)).hint(
-                "this system must trust its certificate; `SSL_CERT_FILE` names certificates to trust",
-            )
+            let text = format!("no TLS with `https://{}`: {error}", self.host);
+            let hint = match hints::of_connection(&text) {
+                hints::NO_TLS => hints::NO_TLS,
+                _ => hints::CERTIFICATE,
+            };
+            unreachable(text).hint(hint)
         };
         let name = ServerName::try_from(self.host.clone()).map_err(|error| failed(&error))?;
         let connector = TlsConnector::from(Arc::new(trusting().map_err(|error| failed(&error))?));

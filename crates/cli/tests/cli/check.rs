@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use bowline::{Args, Server, Tool};
 
-use super::{bowline, run};
+use super::demo::HttpDemo;
+use super::{bowline, run, wrong_server};
 
 /// Where to look, which headers repeat.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -63,4 +64,30 @@ fn a_server_that_prints_its_greeting_to_standard_output_is_found() {
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     let report = String::from_utf8(output.stdout).unwrap();
     assert!(report.contains("\"STDIO-4\"") && report.contains("Server started"), "{report}");
+}
+
+#[test]
+fn the_built_in_server_breaks_no_rule_over_http_either() {
+    let http = HttpDemo::start();
+    let run = run(&["check", &http.url]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let spoken = "speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28\n";
+    assert!(run.stdout.starts_with(spoken), "{}", run.stdout);
+    assert!(run.stdout.contains(": 150 kept, 0 violated, 0 warnings;"), "{}", run.stdout);
+}
+
+#[test]
+fn a_wrong_server_over_http_breaks_the_rules_that_it_breaks_and_no_others() {
+    let server = wrong_server::start();
+    let run = run(&["check", "--timeout", "2", "--json", &server.url]);
+    assert_eq!(run.code, Some(6), "{run:?}");
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap().iter();
+    let broken = findings.map(|it| it["rule"].as_str().unwrap().to_owned());
+    let broken: std::collections::BTreeSet<String> = broken.collect();
+    assert_eq!(
+        broken,
+        ["HSEC-1", "HTTP-10", "PV-4", "TOOL-13"].map(str::to_owned).into(),
+        "{report:#}"
+    );
 }

@@ -86,7 +86,18 @@ fn it_says_what_to_try_next() {
     child.kill().unwrap();
     child.wait().unwrap();
     let url = shown.split_whitespace().nth(1).unwrap().to_owned();
-    expect("demo_started.txt", &shown.replace(&url, "http://127.0.0.1:8808/mcp"));
+    let shown = shown.replace(&url, "http://127.0.0.1:8808/mcp");
+    expect("demo_started.txt", &shown);
+    let shown_by_page = start_on_page("demo.md", "$ bowline demo\n");
+    assert!(shown.starts_with(&shown_by_page), "docs/commands/demo.md: {shown_by_page}");
+}
+
+/// What a page of `docs/commands` shows below this command line.
+pub(crate) fn start_on_page(page: &str, command: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands");
+    let text = fs::read_to_string(folder.join(page)).unwrap();
+    let shown = text.split(command).nth(1).unwrap();
+    shown.split("```").next().unwrap().to_owned()
 }
 
 #[test]
@@ -98,6 +109,27 @@ fn a_port_that_is_taken_is_named_with_a_way_out() {
     expect("demo_taken.txt", &refused.stderr.replace(&address, "127.0.0.1:8808"));
 }
 
+// spec: LOCAL-7
+#[test]
+fn over_http_it_is_guarded_against_other_machines_and_web_pages() {
+    let http = HttpDemo::start();
+    let address = http.url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+    let status = |headers: &str| {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let request = format!("GET /mcp HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line.split(' ').nth(1).unwrap().to_owned()
+    };
+    let own = format!("Host: {address}\r\nAccept: text/html\r\n");
+    assert_ne!(status(&own), "403", "a program of this machine is answered");
+    assert_eq!(status("Host: rebound.example\r\nAccept: text/html\r\n"), "403");
+    let foreign = format!("{own}Origin: https://evil.example\r\n");
+    assert_eq!(status(&foreign), "403");
+}
+
+// spec: LOCAL-7
 #[test]
 fn it_serves_this_machine_only() {
     let refused = run(&["demo", "--http", "0.0.0.0:0"]);

@@ -6,8 +6,12 @@ mod bench;
 mod bridge;
 mod call;
 mod check;
+mod check_failures;
 mod config;
 mod demo;
+mod exits;
+mod hints;
+mod http_script;
 mod inspect;
 #[cfg(target_os = "linux")]
 #[path = "../kernel/mod.rs"]
@@ -30,6 +34,7 @@ mod usage;
 #[path = "../user/mod.rs"]
 mod user;
 mod watch;
+mod wrong_server;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -50,3 +50,22 @@ impl Drop for Serving {
         let _ = self.child.wait();
     }
 }
+
+#[test]
+fn the_page_of_serve_shows_what_is_written_at_the_start() {
+    let page = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands/serve.md"),
+    );
+    let page = page.unwrap();
+    let shown = page.split("$ bowline serve ").nth(1).unwrap().split("```").next().unwrap();
+    let shown = shown.split_once('\n').unwrap().1;
+    let mut command = bowline();
+    command.args(["serve", "--http", "127.0.0.1:0", "--", bowline_path(), "demo", "--stdio"]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
+    assert_eq!(line.replace(address, "127.0.0.1:8809"), shown);
+}

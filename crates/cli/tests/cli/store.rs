@@ -81,3 +81,38 @@ fn a_file_without_keys_is_wrong_usage() {
     let error = refused(&["--state-keys", file.path().to_str().unwrap()], 2);
     assert!(error.contains("line 1: no key of 32 bytes in base64"), "{error}");
 }
+
+#[test]
+fn a_durability_that_redis_does_not_have_is_wrong_usage() {
+    for word in ["disk", "replicated", "replicated:0", "replicated:many", "memory:1"] {
+        let error = refused(&["--store", "redis://localhost", "--store-durability", word], 2);
+        assert!(error.contains("--store-durability"), "{error}");
+    }
+}
+
+#[test]
+fn certificates_that_cannot_be_read_are_named() {
+    let error = refused(&["--store", "rediss://127.0.0.1:1", "--store-ca", "/missing/ca.pem"], 3);
+    assert!(error.contains("/missing/ca.pem"), "{error}");
+}
+
+/// What `bowline serve` of the built-in server writes to standard error with these options.
+fn started(options: &[&str]) -> String {
+    let mut command = bowline();
+    command.args(["serve", "--json", "--http", "127.0.0.1:0"]).args(options);
+    command.args(["--", bowline_path(), "demo", "--stdio"]);
+    super::serving::Serving::start(&mut command).stop()
+}
+
+#[test]
+fn tasks_on_a_redis_that_may_lose_them_are_noted_at_the_start() {
+    let server = RedisServer::start_with(&["--appendonly", "yes", "--appendfsync", "always"]);
+    let note = "a failure of Redis may lose tasks; `--store-durability replicated:1`";
+    let url = server.url();
+    assert!(started(&["--store", &url]).contains(note));
+    for word in ["memory", "fsync"] {
+        let written = started(&["--store", &url, "--store-durability", word]);
+        assert!(!written.contains(note), "{written}");
+    }
+    assert!(!started(&[]).contains(note));
+}

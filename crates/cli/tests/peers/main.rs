@@ -2,11 +2,17 @@
 //! on the two sides of `bowline connect`, `serve` and `gateway`.
 
 mod clients;
+#[path = "../cli/http_script.rs"]
+#[allow(dead_code, reason = "these tests need little of it")]
+mod http_script;
 mod matrix;
 mod otlp;
+mod reports;
 mod servers;
 #[path = "../user/mod.rs"]
 mod user;
+#[path = "../cli/wrong_server.rs"]
+mod wrong_server;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

@@ -85,3 +85,60 @@ fn traces_and_metrics_reach_a_receiver_under_official_names() {
         );
     }
 }
+
+/// The requests of each revision, and the spans that they leave: the name, the attribute with the
+/// subject, the subject, and the error.
+const REQUESTS: [(&[&str], &str, &str, &str, Option<&str>); 4] = [
+    (&["call", "echo", "message=hi"], "tools/call echo", "gen_ai.tool.name", "echo", None),
+    (&["call", "fail"], "tools/call fail", "gen_ai.tool.name", "fail", Some("tool_error")),
+    (
+        &["prompt", "review", "language=Rust"],
+        "prompts/get review",
+        "gen_ai.prompt.name",
+        "review",
+        None,
+    ),
+    (&["read", "demo://clock"], "resources/read", "mcp.resource.uri", "demo://clock", None),
+];
+
+#[test]
+fn calls_prompts_reads_and_failures_of_both_eras_reach_a_receiver() {
+    let receiver = Receiver::start();
+    let mut command = at_home(BOWLINE);
+    command.args(["serve", "--json", "--http", "127.0.0.1:0", "--", BOWLINE, "demo", "--stdio"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.endpoint);
+    let serving = Serving::spawn(&mut command);
+    for revision in BOTH {
+        for (words, .., error) in REQUESTS {
+            let [name, rest @ ..] = words else { panic!("a request has a command") };
+            let mut request = at_home(BOWLINE);
+            request.args([name, "--revision", revision, &serving.url]).args(rest);
+            let output = request.output().unwrap();
+            assert_eq!(output.status.code(), Some(error.map_or(0, |_| 1)), "{output:?}");
+        }
+    }
+    serving.terminate();
+    let received = receiver.received();
+    let unknown: BTreeSet<_> = received.iter().filter_map(|it| it["unknown"].as_str()).collect();
+    let strange: Vec<_> = unknown.iter().filter(|name| !OWN_METRICS.contains(name)).collect();
+    assert!(strange.is_empty(), "names that the conventions lack: {strange:?}");
+    for revision in BOTH {
+        for (_, span, attribute, subject, error) in REQUESTS {
+            // 2 is SERVER.
+            let found = received.iter().find(|it| {
+                let attributes = &it["attributes"];
+                it["span"] == span
+                    && it["kind"] == 2
+                    && attributes["mcp.protocol.version"] == revision
+            });
+            let found = found.unwrap_or_else(|| panic!("{span} of {revision}: {received:#?}"));
+            let attributes = &found["attributes"];
+            assert_eq!(attributes[attribute], subject, "{found}");
+            assert_eq!(attributes["error.type"].as_str(), error, "{found}");
+            let behind = received.iter().find(|it| it["parent"] == found["id"]);
+            let behind = behind.unwrap_or_else(|| panic!("no call behind {found}"));
+            assert_eq!((&behind["span"], &behind["kind"]), (&found["span"], &3.into()));
+            assert_eq!(behind["attributes"]["error.type"].as_str(), error, "{behind}");
+        }
+    }
+}

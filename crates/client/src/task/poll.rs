@@ -163,7 +163,7 @@ impl<'a> TaskPoll<'a> {
             |rpc: &ErrorObject| matches!(rpc.code, code::TOO_MANY_REQUESTS | code::UNAVAILABLE);
         let is_lost = match error.failure() {
             _ if rpc.is_some_and(is_busy) => true,
-            Some(FailureKind::NotSent | FailureKind::Lost) => true,
+            Some(FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer) => true,
             Some(FailureKind::Refused(status)) => {
                 matches!(status, 408 | 425 | 429 | 502 | 503 | 504)
             }

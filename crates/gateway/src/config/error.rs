@@ -38,6 +38,11 @@ impl ConfigError {
         &self.problem
     }
 
+    /// The file, the place and what is wrong, without what the user can do.
+    pub fn without_advice(&self) -> String {
+        Self { advice: None, ..self.clone() }.to_string()
+    }
+
     /// What the user can do.
     pub fn advice(&self) -> Option<&str> {
         self.advice.as_deref()

@@ -67,7 +67,7 @@ impl RequestLine<'_> {
     pub(super) fn refused(self, status: StatusCode, body: &Bytes) -> SendFailure {
         // After a 2xx the call may have run, so it is not retried.
         let kind = match status.is_success() {
-            true => FailureKind::Lost,
+            true => FailureKind::NoAnswer,
             false => FailureKind::Refused(status.as_u16()),
         };
         let error = peek::error_without_id(body);
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(failure.reason, expected);
         assert_eq!(failure.kind, FailureKind::Refused(502));
         let failure = asked.refused(StatusCode::OK, &Bytes::new());
-        assert_eq!(failure.kind, FailureKind::Lost);
+        assert_eq!(failure.kind, FailureKind::NoAnswer);
         assert!(failure.reason.ends_with("200 OK, without a body"), "{}", failure.reason);
     }
 

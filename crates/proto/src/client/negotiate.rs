@@ -282,6 +282,9 @@ pub enum NegotiationError {
 impl NegotiationError {
     /// The first message failed on its way.
     pub(super) fn unreachable(failure: &SendFailure) -> Self {
+        if failure.kind == FailureKind::NoAnswer {
+            return Self::Invalid(failure.reason.clone());
+        }
         Self::Unreachable { reason: failure.reason.clone(), status: failure.http_status() }
     }
 

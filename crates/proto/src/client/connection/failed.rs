@@ -53,7 +53,9 @@ impl ClientConnection {
                 FailureKind::Refused(_) | FailureKind::Unauthorized | FailureKind::SessionLost => {
                     self.keep_alive_answered();
                 }
-                FailureKind::NotSent | FailureKind::Lost => self.keep_alive_expired(),
+                FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer => {
+                    self.keep_alive_expired();
+                }
             },
             Purpose::RestoreLevel => self.level_failed(&failure.reason, now),
         }

@@ -23,6 +23,9 @@ use super::{HttpSession, SessionKind, State};
 /// How often a write is tried again because other endpoints wrote first.
 pub(super) const ATTEMPTS: usize = 32;
 
+/// The most bytes of a record. Clients fill it, and a store may take larger values for tasks.
+const RECORD_BYTES: usize = 64 * 1024;
+
 /// A record to be written.
 ///
 /// Made under the lock of the session, written without it. If the store has another version by
@@ -281,7 +284,12 @@ impl HttpSession {
 
     pub(super) async fn put(&self, record: &Record, expect: Expect) -> Result<Written, Error> {
         let kept = kept(lifetime(self.core.limits(), record));
-        self.core.config.store.put(&record::key(&self.id), record.text(), kept, expect).await
+        let text = record.text();
+        if text.len() > RECORD_BYTES {
+            let size = format!("{} bytes; at most {RECORD_BYTES} are allowed", text.len());
+            return Err(Error::new(format!("the record of the session has {size}")));
+        }
+        self.core.config.store.put(&record::key(&self.id), text, kept, expect).await
     }
 }
 
