@@ -66,7 +66,6 @@ enum Format {
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let mut target = self.server.take(&mut self.words)?;
-        target.agree()?;
         target.add_login_header().await?;
         let options = self.options(&target);
         let label = target.label.clone();

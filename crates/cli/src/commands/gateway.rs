@@ -18,6 +18,7 @@ use crate::observe::{Observation, ObserveArgs};
 use crate::print;
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 use crate::shared_state::SharedStateArgs;
+use crate::variables::InputArgs;
 
 /// Serves many servers as one, over stdio or HTTP, to clients of any revision
 ///
@@ -35,6 +36,8 @@ pub(crate) struct Args {
     /// Serves over standard input and output, also at a terminal
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
+    #[command(flatten)]
+    inputs: InputArgs,
     #[command(flatten)]
     listen: HttpArgs,
     #[command(flatten)]
@@ -75,7 +78,8 @@ impl Args {
             None => self.shared.open_keys()?,
         };
         let observation = self.observe.begin().await?;
-        let mut options = options(&path, &observation);
+        let variables = self.inputs.variables(Some(&folder(&path)));
+        let mut options = options(variables, &observation);
         if let Some(keys) = shared.keys() {
             options = options.state_keys(keys.clone());
         }
@@ -134,8 +138,7 @@ async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), F
 }
 
 /// What the gateway gets from this command: logins, layers, and a memory.
-fn options(path: &Path, observation: &Observation) -> GatewayOptions {
-    let variables = ConfigVariables::of_process().with_workspace(folder(path));
+fn options(variables: ConfigVariables, observation: &Observation) -> GatewayOptions {
     let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
     let layer = observation.client();
     let options = GatewayOptions::new(variables)

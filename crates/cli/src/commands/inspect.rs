@@ -52,8 +52,7 @@ impl Args {
             return self.run_all().await;
         }
         let mut words: Vec<String> = self.target.iter().cloned().collect();
-        let mut target = self.server.take(&mut words)?;
-        target.agree()?;
+        let target = self.server.take(&mut words)?;
         let looked = async { Ok(Inspection::of(target, self.timeout).await) };
         let mut inspection = interruptible(looked).await?;
         match self.json {

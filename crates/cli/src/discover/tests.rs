@@ -107,3 +107,48 @@ fn a_broken_file_is_a_problem_and_hides_no_others() {
     assert_eq!(names(&discovery).len(), 1);
     assert_eq!(discovery.problems.len(), 2, "{:?}", discovery.problems);
 }
+
+/// The addresses of the servers of this name.
+fn addresses<'d>(discovery: &'d Discovery, name: &str) -> Vec<&'d str> {
+    discovery.named(name).iter().map(|it| it.entry.address()).collect()
+}
+
+#[test]
+fn within_one_host_the_first_file_hides_the_others() {
+    let named = |command: &str| format!(r#"{{"servers":{{"git":{{"command":"{command}"}}}}}}"#);
+    let settings = format!(r#"{{"mcp":{}}}"#, named("second"));
+    let (_root, folders) = folders(&[
+        ("home/.config/Code/User/mcp.json", &named("first")),
+        ("home/.config/Code/User/settings.json", &settings),
+        ("home/.config/Code - Insiders/User/mcp.json", &named("third")),
+        ("project/.vscode/mcp.json", r#"{"servers":{"hub":{"command":"first"}}}"#),
+        ("project/.vscode/settings.json", r#"{"mcp":{"servers":{"hub":{"command":"second"}}}}"#),
+    ]);
+    let discovery = discover(&folders);
+    for name in ["git", "vs-code:git", "hub", "vs-code:hub"] {
+        assert_eq!(addresses(&discovery, name), ["first"], "{name}");
+    }
+}
+
+#[test]
+fn equal_entries_with_the_folder_of_the_project_are_one() {
+    let entry = r#"{"git":{"command":"run","args":["${workspaceFolder}"]}}"#;
+    let (_root, folders) = folders(&[
+        ("home/.cursor/mcp.json", &format!(r#"{{"mcpServers":{entry}}}"#)),
+        ("home/.config/Code/User/mcp.json", &format!(r#"{{"servers":{entry}}}"#)),
+    ]);
+    assert_eq!(addresses(&discover(&folders), "git"), ["run"]);
+}
+
+#[test]
+fn an_entry_that_is_switched_off_does_not_make_a_name_ambiguous() {
+    let off = r#"{"mcpServers":{"git":{"command":"off","disabled":true}}}"#;
+    let (_root, folders) = folders(&[
+        ("home/.claude.json", off),
+        ("home/.cursor/mcp.json", r#"{"mcpServers":{"git":{"command":"on"}}}"#),
+    ]);
+    let discovery = discover(&folders);
+    assert_eq!(addresses(&discovery, "git"), ["on"]);
+    // Its whole name still names it.
+    assert_eq!(addresses(&discovery, "claude-code:git"), ["off"]);
+}
