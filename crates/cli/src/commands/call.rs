@@ -7,8 +7,9 @@ use bowline::client::{ClientBuilder, ToolOutcome};
 use bowline::types::progress::ProgressParams;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::arguments::Words;
+use crate::arguments::{Words, standard_input};
 use crate::exit::{Exit, Failure};
+use crate::interrupt::interruptible;
 use crate::print::{self, content, json};
 use crate::request::{RequestArgs, with_client};
 use crate::{questions, sampling, save, tools};
@@ -55,7 +56,13 @@ impl Args {
         }
         let tool = self.words.remove(0);
         let bar = ProgressBar::no_length().with_style(style("{spinner} {msg}"));
-        let call = async |client: &Client| self.call(client, &tool, &bar).await;
+        let input = interruptible(standard_input(&self.words)).await?;
+        let words = Words {
+            words: &self.words,
+            json: self.arguments.as_deref(),
+            input: input.as_deref(),
+        };
+        let call = async |client: &Client| call(client, &tool, &words, &bar).await;
         let outcome = with_client(target, self.client(&bar), call).await;
         bar.finish_and_clear();
         self.print(&tool, outcome?)
@@ -74,22 +81,6 @@ impl Args {
                 builder.on_sample(move |request| sampling::answer(request, words.clone()))
             }
             None => builder,
-        }
-    }
-
-    async fn call(
-        &self,
-        client: &Client,
-        tool: &str,
-        bar: &ProgressBar,
-    ) -> Result<ToolOutcome, Failure> {
-        let words = Words { words: &self.words, json: self.arguments.as_deref() };
-        let arguments = tools::arguments(client, tool, &words).await?;
-        match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
-            Err(error) if error.is_refused() => {
-                Err(tools::explain(client, tool, error.into()).await)
-            }
-            outcome => Ok(outcome?),
         }
     }
 
@@ -125,6 +116,19 @@ impl Args {
             }
         }
         Ok(shown)
+    }
+}
+
+async fn call(
+    client: &Client,
+    tool: &str,
+    words: &Words<'_>,
+    bar: &ProgressBar,
+) -> Result<ToolOutcome, Failure> {
+    let arguments = tools::arguments(client, tool, words).await?;
+    match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
+        Err(error) if error.is_refused() => Err(tools::explain(client, tool, error.into()).await),
+        outcome => Ok(outcome?),
     }
 }
 
