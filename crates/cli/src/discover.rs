@@ -6,11 +6,10 @@
 
 mod places;
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use bowline_gateway::config::{
-    ConfigError, ConfigFile, ConfigInput, Dialect, Launch, ServerEntry,
-};
+use bowline_gateway::config::{ConfigError, ConfigFile, ConfigInput, Dialect, Launch, ServerEntry};
 
 pub(crate) use self::places::Folders;
 use self::places::Place;
@@ -21,7 +20,7 @@ use crate::variables;
 pub(crate) enum Origin {
     /// A file in the home of the user.
     User,
-    /// A file in the working folder.
+    /// A file in the working folder, or in a parent of it.
     Project,
 }
 
@@ -59,14 +58,15 @@ pub(crate) struct Discovery {
 pub(crate) fn discover(folders: &Folders) -> Discovery {
     let mut discovery = Discovery::default();
     let mut seen: Vec<PathBuf> = Vec::new();
-    for Place { path, dialect, origin } in folders.places() {
+    for place in folders.places() {
+        let path = &place.path;
         // In the home folder, a file of the user is at the place of a project's file too.
-        if seen.contains(&path) || !path.is_file() {
+        if seen.contains(path) || !path.is_file() {
             continue;
         }
         seen.push(path.clone());
-        match ConfigFile::read(&path, dialect) {
-            Ok(file) => discovery.add(file, origin, folders),
+        match ConfigFile::read(path, place.dialect) {
+            Ok(file) => discovery.add(file, &place, folders),
             Err(problem) => discovery.problems.push(problem),
         }
     }
@@ -74,12 +74,12 @@ pub(crate) fn discover(folders: &Folders) -> Discovery {
 }
 
 impl Discovery {
-    fn add(&mut self, file: ConfigFile, origin: Origin, folders: &Folders) {
-        let is_here = |project: &Path| folders.project.as_deref().is_some_and(|it| it == project);
+    fn add(&mut self, file: ConfigFile, place: &Place, folders: &Folders) {
+        let is_here = |project: &Path| folders.projects.iter().any(|it| it == project);
         for entry in file.entries {
             if entry.project.as_deref().is_none_or(is_here) {
-                let (workspace, inputs) = (folders.project.clone(), file.inputs.clone());
-                self.found.push(Found { entry, origin, workspace, inputs });
+                let (workspace, inputs) = (place.workspace.clone(), file.inputs.clone());
+                self.found.push(Found { entry, origin: place.origin, workspace, inputs });
             }
         }
         self.problems.extend(file.faults);
@@ -89,14 +89,15 @@ impl Discovery {
     ///
     /// Servers that are switched off count only if there are no others, and servers of the user
     /// hide those of a project. Within one host a server for one project hides the one for all,
-    /// then the first file wins. Of equal servers of several hosts only the first is given.
+    /// then the nearest folder and the first file win. Of equal servers of several hosts only the first is given.
     pub(crate) fn named(&self, name: &str) -> Vec<&Found> {
         let is_meant = |it: &&Found| it.entry.name == name || it.qualified() == name;
         let mut all: Vec<&Found> = self.found.iter().filter(is_meant).collect();
         keep_if_any(&mut all, |it| !it.entry.disabled);
         keep_if_any(&mut all, |it| it.origin == Origin::User);
         // A stable sort: files keep their order.
-        all.sort_by_key(|it| it.entry.project.is_none());
+        let depth = |it: &Found| it.entry.project.as_deref().map(|it| it.components().count());
+        all.sort_by_key(|it| Reverse(depth(it)));
         let mut different: Vec<&Found> = Vec::new();
         for found in all {
             let launch = found.launch();

@@ -155,10 +155,7 @@ pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
 /// # Errors
 ///
 /// If the server cannot be started or reached, or demands authorization.
-pub(crate) async fn bridge_to(
-    target: Target,
-    options: BridgeOptions,
-) -> Result<Bridge, Failure> {
+pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<Bridge, Failure> {
     let BridgeOptions { callers, patience, layer, keys } = options;
     let mut limits = GatewayLimits::default();
     limits.start = patience;

@@ -18,7 +18,7 @@ use crate::request::{RequestArgs, seconds, with_client};
 use crate::target::{Place, Target};
 use crate::tools;
 
-/// Measures how many requests a server answers in a second, and how long each takes
+/// Measures how many requests a server answers, and how fast
 ///
 /// Calls TOOL with the arguments, which are written as for `bowline call`. Without TOOL it sends
 /// `ping`, or `server/discover` since 2026-07-28, so that nothing happens at the server. The first

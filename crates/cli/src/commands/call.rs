@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use bowline::Client;
 use bowline::client::{ClientBuilder, ToolOutcome};
+use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::types::progress::ProgressParams;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::{Words, standard_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::print::{self, content, json};
+use crate::print::{self, content, json, log};
 use crate::request::{RequestArgs, with_client};
 use crate::{questions, sampling, save, tools};
 
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// Answers requests to a model with this command: JSON on its input, text on its output
     #[arg(long, value_name = "COMMAND", value_parser = command)]
     sampling: Option<CommandWords>,
+    /// Prints log messages of this level and more severe ones to standard error
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<LoggingLevel>,
     #[command(flatten)]
     request: RequestArgs,
 }
@@ -44,6 +48,7 @@ Examples:
   bowline call https://mcp.example.com/mcp search query='black tea' limit=5
   bowline call add a=40 b=2 -- ./calc
   bowline call 'uvx mcp-server-git' git_status repo_path=.
+  bowline call talk --log info -- bowline demo --stdio
   bowline call draw --save pictures -- ./painter
   echo '{\"a\": 40, \"b\": 2}' | bowline call add - --json -- ./calc
 ";
@@ -57,11 +62,8 @@ impl Args {
         let tool = self.words.remove(0);
         let bar = ProgressBar::no_length().with_style(style("{spinner} {msg}"));
         let input = interruptible(standard_input(&self.words)).await?;
-        let words = Words {
-            words: &self.words,
-            json: self.arguments.as_deref(),
-            input: input.as_deref(),
-        };
+        let words =
+            Words { words: &self.words, json: self.arguments.as_deref(), input: input.as_deref() };
         let call = async |client: &Client| call(client, &tool, &words, &bar).await;
         let outcome = with_client(target, self.client(&bar), call).await;
         bar.finish_and_clear();
@@ -70,12 +72,18 @@ impl Args {
 
     /// A client that asks the user, and the command of `--sampling`.
     fn client(&self, bar: &ProgressBar) -> ClientBuilder {
-        let bar = bar.clone();
+        let (bar, log_bar) = (bar.clone(), bar.clone());
         let builder = self
             .request
             .client()
             .on_ask(move |question| questions::answer(question, bar.clone()))
             .allow_urls();
+        let builder = match self.log {
+            Some(level) => builder.on_log(level, move |message| {
+                log_bar.suspend(|| print::note(&log::line(&message)));
+            }),
+            None => builder,
+        };
         match self.sampling.clone() {
             Some(CommandWords(words)) => {
                 builder.on_sample(move |request| sampling::answer(request, words.clone()))

@@ -10,7 +10,7 @@ use crate::interrupt::interruptible;
 use crate::print::{self, json};
 use crate::target::{Place, Target, TargetArgs};
 
-/// Checks a server against the rules of the protocol, in every revision that it speaks
+/// Checks a server against the rules of every revision it speaks
 ///
 /// Opens a few sessions, sends what clients send and what servers have to refuse, and watches every
 /// message. Tools are called only if they declare that they change nothing (`readOnlyHint`), or if
@@ -45,7 +45,7 @@ const EXAMPLES: &str = "\
 Examples:
   bowline check -- bowline demo --stdio
   bowline check http://127.0.0.1:3000/mcp
-  bowline check --revision 2025-11-25 -- npx -y @modelcontextprotocol/server-everything
+  bowline check --revision 2025-11-25 -- npx -y some-server
   bowline check --call echo --format junit -- ./server > report.xml
 ";
 

@@ -8,7 +8,9 @@ use crate::request::seconds;
 use crate::serving::{BridgeOptions, Callers, bridge_to, over_stdio};
 use crate::target::TargetArgs;
 
-/// Connects a host that speaks stdio to a server anywhere, of any revision
+/// Connects a host that speaks stdio to a server anywhere
+///
+/// Host and server may speak different revisions of the protocol.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline connect [OPTIONS] TARGET
        bowline connect [OPTIONS] -- COMMAND…")]

@@ -20,10 +20,11 @@ use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 use crate::shared_state::SharedStateArgs;
 use crate::variables::InputArgs;
 
-/// Serves many servers as one, over stdio or HTTP, to clients of any revision
+/// Serves many servers as one, over stdio or HTTP
 ///
-/// CONFIG is a file with the `mcpServers` of any host. Names of tools and prompts get the name of
-/// their server as prefix. Servers are started when they are needed, shared by all clients, and
+/// CONFIG is a file with the `mcpServers` of any host; its variables are those of `${NAME}`, and
+/// `$NAME` stays as it is. Clients may speak any revision. Names of tools and prompts get the name
+/// of their server as prefix. Servers are started when they are needed, shared by all clients, and
 /// stopped when idle. Changes of the file count at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -51,7 +52,7 @@ Examples:
   bowline gateway .mcp.json --http
   bowline gateway ~/.cursor/mcp.json --http 127.0.0.1:9000
   bowline gateway .mcp.json --http --admin 127.0.0.1:9464 --log json
-  bowline gateway .mcp.json --http --store redis://localhost       with others on one store
+  bowline gateway .mcp.json --http --store redis://localhost
 
 In the configuration of a host:
   { \"mcpServers\": { \"all\": { \"command\": \"bowline\",

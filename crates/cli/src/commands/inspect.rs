@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  bowline inspect                              every configured server, in a table
+  bowline inspect                              every configured server
   bowline inspect -- bowline demo --stdio
   bowline inspect https://mcp.example.com/mcp
   bowline inspect -- npx -y @modelcontextprotocol/server-everything

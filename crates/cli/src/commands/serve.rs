@@ -10,8 +10,9 @@ use crate::serving::{ADDRESS, BridgeOptions, Callers, HttpArgs, bridge_to};
 use crate::shared_state::SharedStateArgs;
 use crate::target::TargetArgs;
 
-/// Serves a server that is a command over HTTP, to clients of any revision
+/// Serves a server that is a command over HTTP
 ///
+/// Clients may speak any revision of the protocol.
 /// The command is started once, for all clients. It is stopped after ten minutes without calls, and
 /// started again by the next one.
 #[derive(Debug, clap::Args)]
@@ -41,8 +42,8 @@ const EXAMPLES: &str = "\
 Examples:
   bowline serve -- npx -y @modelcontextprotocol/server-everything
   bowline serve --http 127.0.0.1:9000 'uvx mcp-server-git'
-  bowline serve https://mcp.example.com/mcp        for clients of another revision
-  bowline serve --store redis://localhost -- npx -y some-server     with others on one store
+  bowline serve https://mcp.example.com/mcp    for clients of another revision
+  bowline serve --store redis://localhost -- npx -y some-server
 ";
 
 impl Args {

@@ -83,7 +83,8 @@ pub(super) fn of_command(entry: &CommandEntry, variables: &ConfigVariables) -> V
     for place in PLACES.iter().filter(|place| text.contains(**place)) {
         findings.push(format!("it names a sensitive place (`{place}`)"));
     }
-    let is_set = |name: &str| entry.env.contains_key(name) || entry.pass_env.iter().any(|it| it == name);
+    let is_set =
+        |name: &str| entry.env.contains_key(name) || entry.pass_env.iter().any(|it| it == name);
     for name in VARIABLES.iter().filter(|name| is_set(name)) {
         findings.push(format!("the variable `{name}` can make programs run other code"));
     }

@@ -50,8 +50,10 @@ pub(crate) struct Row {
     pub(crate) tokens_estimated: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) start_milliseconds: Option<u64>,
-    /// How many processes of it run already.
-    pub(crate) processes: usize,
+    /// How many processes of it run already. `None` for a URL, and where the operating system does
+    /// not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) processes: Option<usize>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -145,12 +147,11 @@ impl Row {
         };
         let processes = match launch {
             Some(Launch::Command(command)) => processes.count(command),
-            _ => 0,
+            _ => None,
         };
-        let mut notes = Vec::new();
-        if processes > 1 {
-            notes.push(format!("{processes} processes of it run already"));
-        }
+        let many = processes.filter(|count| *count > 1);
+        let notes = many.map(|count| format!("{count} processes of it run already"));
+        let notes = notes.into_iter().collect();
         Self {
             name: entry.name.clone(),
             source: entry.dialect.host(),

@@ -51,8 +51,10 @@ impl TargetArgs {
             return Ok(variables);
         }
         let (entry, needed) = (&found.entry, found.entry.variables());
-        let is_needed = |id: &str| needed.iter().any(|name| name.strip_prefix("input:") == Some(id));
-        for input in found.inputs.iter().filter(|it| is_needed(&it.id) && !self.inputs.has(&it.id)) {
+        let is_needed =
+            |id: &str| needed.iter().any(|name| name.strip_prefix("input:") == Some(id));
+        for input in found.inputs.iter().filter(|it| is_needed(&it.id) && !self.inputs.has(&it.id))
+        {
             let (file, name) = (entry.file.display(), print::clean(&entry.name));
             print::note(&format!("{file} asks for a value for `{name}`:"));
             variables = variables.with_input(&input.id, terminal::input(input)?);

@@ -161,7 +161,8 @@ fn consent_shows_variables_of_a_url_by_name_and_never_their_values() {
 
 /// A file of VS Code in the project, whose server `ex` needs the input `tok`.
 fn asking() -> Folders {
-    let entry = format!(r#"{{"command":"sh","args":["-c",{:?},"sh","${{input:tok}}"]}}"#, keeping());
+    let entry =
+        format!(r#"{{"command":"sh","args":["-c",{:?},"sh","${{input:tok}}"]}}"#, keeping());
     let input = r#"{"id":"tok","type":"promptString","description":"Token","password":true}"#;
     let text = format!(r#"{{"servers":{{"ex":{entry}}},"inputs":[{input}]}}"#);
     let folders = Folders::new(&[]);
@@ -220,6 +221,21 @@ fn a_server_for_one_project_hides_the_one_for_all_projects_of_the_same_host() {
         let called = folders.run(&["call", name, "echo", "message=hi"]);
         assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
     }
+}
+
+// spec: LOCAL-1
+#[test]
+fn a_file_at_the_root_of_the_repository_names_servers_for_its_folders_with_consent() {
+    let folders = Folders::new(&[("project/.mcp.json", marking())]);
+    fs::create_dir_all(folders.0.path().join("project/.git")).unwrap();
+    let sub = folders.0.path().join("project/sub");
+    fs::create_dir(&sub).unwrap();
+    let refused: Run = folders.command(CALL).current_dir(&sub).output().unwrap().into();
+    assert_eq!(refused.code, Some(3));
+    assert!(refused.stderr.contains("needs consent"), "{}", refused.stderr);
+    let agreed = [CALL, &["--yes"]].concat();
+    let called: Run = folders.command(&agreed).current_dir(&sub).output().unwrap().into();
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
 }
 
 #[test]
