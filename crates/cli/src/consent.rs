@@ -7,7 +7,9 @@
 mod danger;
 
 use bowline::Command;
-use bowline_gateway::config::{CommandEntry, ConfigVariables, HttpEntry, ServerEntry, Start};
+use bowline_gateway::config::{
+    CommandEntry, ConfigVariables, HttpEntry, ServerEntry, Start, Template,
+};
 
 use crate::exit::{Exit, Failure};
 use crate::print::{self, BOLD, WARNING};
@@ -85,7 +87,7 @@ fn body(head: &str, lines: &[String], dangers: &[String], rights: &str) -> Strin
 }
 
 fn command_lines(entry: &CommandEntry) -> Vec<String> {
-    let args = entry.args.iter().map(|arg| arg.raw());
+    let args = entry.args.iter().map(Template::raw);
     let mut lines = vec![Command::new(entry.command.raw()).args(args).to_string()];
     lines.extend(entry.cwd.as_ref().map(|cwd| format!("in the folder {}", cwd.raw())));
     // Values may be secrets of the user; a name tells which they are.

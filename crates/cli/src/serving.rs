@@ -162,6 +162,8 @@ pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<
     let declared = Lanes::every_question();
     let mut dial = TargetDial { target, first: Mutex::default(), layer };
     let connecting = dial.target.clone().connect(dial.builder(declared.clone(), &limits));
+    // Boxed: what a connection needs until it stands is many times what a command needs.
+    let connecting = Box::pin(connecting);
     let first = within(patience, noticed(&dial.target.label, connecting)).await?;
     let met = MetServer::of(&first);
     let (info, label) = (met.info.clone(), dial.target.label.clone());

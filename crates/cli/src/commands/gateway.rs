@@ -22,10 +22,10 @@ use crate::variables::InputArgs;
 
 /// Serves many servers as one, over stdio or HTTP
 ///
-/// CONFIG is a file with the `mcpServers` of any host; its variables are those of `${NAME}`, and
-/// `$NAME` stays as it is. Clients may speak any revision. Names of tools and prompts get the name
-/// of their server as prefix. Servers are started when they are needed, shared by all clients, and
-/// stopped when idle. Changes of the file count at once.
+/// CONFIG is a file with the `mcpServers` of any host. Its variables are written `${NAME}`; a bare
+/// `$NAME` stays as it is. Clients may speak any revision of the protocol. Names of tools and prompts
+/// get the name of their server as prefix. Servers are started when they are needed, shared by all
+/// clients, and stopped when idle. Changes of the file count at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

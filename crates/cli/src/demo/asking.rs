@@ -53,8 +53,9 @@ struct Trip {
     /// Which class
     class: Class,
     /// Kilograms of luggage
+    #[serde(default)]
     #[schemars(range(min = 0.0, max = 40.0))]
-    luggage: f64,
+    luggage: Option<f64>,
     /// What else
     #[serde(default)]
     extras: Vec<Extra>,
@@ -82,8 +83,9 @@ pub(super) async fn book(ask: Ask) -> Result<String> {
     let meal = if trip.meal { "with a meal" } else { "without a meal" };
     let ticket = trip.email.map(|email| format!("; ticket to {email}")).unwrap_or_default();
     let extras: String = trip.extras.iter().map(|extra| format!(", {}", extra.name())).collect();
-    let Trip { city, days, luggage, .. } = trip;
-    Ok(format!("Booked: {city} in {days} days, {class}, {luggage} kg, {meal}{extras}{ticket}"))
+    let luggage = trip.luggage.map(|weight| format!(", {weight} kg")).unwrap_or_default();
+    let Trip { city, days, .. } = trip;
+    Ok(format!("Booked: {city} in {days} days, {class}, {meal}{luggage}{extras}{ticket}"))
 }
 
 /// Ask the client's model for a rhyme

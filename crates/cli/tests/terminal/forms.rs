@@ -28,6 +28,12 @@ fn a_form_is_answered_field_by_field() {
         screen.press("Enter");
         screen.wait_for("book it?");
         expect(&format!("form_question_{width}.txt"), &screen.shown());
+        screen.press("Enter");
+        screen.wait_for("❯ yes");
+        screen.press("Enter");
+        screen.wait_for("Change");
+        screen.press("Enter");
+        screen.wait_for("12.5 kg, window");
     }
 }
 
