@@ -3,13 +3,13 @@
 //! The tool's schema says which type a value has: `a=1` is a number for one tool and a text for
 //! another.
 
-use std::io::Read as _;
+use std::io::{IsTerminal as _, read_to_string, stdin};
 
 use bowline::types::json::{Object, RawJson};
 
 use crate::exit::Failure;
 use crate::schema::{JsonType, Members, Parameter, Parameters, Types};
-use crate::suggest;
+use crate::{print, suggest};
 
 /// Arguments as they stand on the command line.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Words<'a> {
     pub(crate) words: &'a [String],
     /// The value of `--args`.
     pub(crate) json: Option<&'a str>,
+    /// What `-` stands for; see [`standard_input`].
+    pub(crate) input: Option<&'a str>,
 }
 
 impl Words<'_> {
@@ -41,7 +43,7 @@ impl Words<'_> {
         for word in self.words {
             if word == "-" {
                 is_whole = true;
-                for (name, value) in object(&standard_input()?, "standard input")?.0 {
+                for (name, value) in object(self.input.unwrap_or_default(), "standard input")?.0 {
                     members.set(&name, value);
                 }
                 continue;
@@ -69,11 +71,22 @@ pub(crate) fn pair(word: &str) -> Result<(String, String), Failure> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-fn standard_input() -> Result<String, Failure> {
-    let mut text = String::new();
-    let outcome = std::io::stdin().read_to_string(&mut text);
-    outcome.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
-    Ok(text)
+/// Reads standard input if one of the words is `-`.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) async fn standard_input(words: &[String]) -> Result<Option<String>, Failure> {
+    if !words.iter().any(|word| word == "-") {
+        return Ok(None);
+    }
+    if stdin().is_terminal() {
+        print::note("reading arguments from standard input; Ctrl-D ends them");
+    }
+    // Reading blocks its thread. Ctrl-C ends the command, which does not wait for this thread.
+    let read = tokio::task::spawn_blocking(|| read_to_string(stdin())).await;
+    let text = read.map_err(std::io::Error::other).and_then(|text| text);
+    text.map(Some).map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))
 }
 
 fn object(json: &str, place: &str) -> Result<Members, Failure> {

@@ -18,7 +18,7 @@ use crate::print;
 /// TARGET, write the command that starts the server last, after `--`. `-- bowline demo --stdio` is a
 /// built-in server to try.
 #[derive(Debug, Parser)]
-#[command(name = "bowline", version, propagate_version = false, max_term_width = 100)]
+#[command(name = "bowline", version, propagate_version = false, max_term_width = 80)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -27,18 +27,29 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  bowline demo                                     serves a built-in server to try
-  bowline inspect                                  every server in the configuration of your hosts
-  bowline inspect https://mcp.example.com/mcp      each step from DNS to lists, and what is wrong
-  bowline list https://mcp.example.com/mcp         what a server offers
-  bowline list 'uvx mcp-server-git'                the same of a server that is a command
-  bowline call add a=40 b=2 -- ./calc              calls a tool; the command comes last
-  bowline check -- ./calc                          whether a server keeps the rules of the protocol
-  bowline bench -- ./calc                          how many requests it answers, and how fast
-  bowline connect https://mcp.example.com/mcp      the server, over stdio, for a host
-  bowline serve -- npx -y some-server              the other way: a command, over HTTP
-  bowline gateway bowline.json                     many servers behind one endpoint
-  bowline login https://mcp.example.com/mcp        once, for all of the above
+  bowline demo                                 a built-in server to try
+  bowline inspect                              every configured server
+  bowline inspect https://mcp.example.com/mcp  each step, and what is wrong
+  bowline list https://mcp.example.com/mcp     what a server offers
+  bowline list 'uvx mcp-server-git'            the same of a command
+  bowline call add a=40 b=2 -- ./calc          calls a tool of a command
+  bowline check -- ./calc                      whether it keeps the rules
+  bowline bench -- ./calc                      how fast it answers
+  bowline connect https://mcp.example.com/mcp  the server, over stdio
+  bowline serve -- npx -y some-server          a command, over HTTP
+  bowline gateway bowline.json                 many servers as one
+  bowline login https://mcp.example.com/mcp    once, for all of these
+";
+
+/// What `bowline` alone prints: little more than the commands.
+const OVERVIEW: &str = "\
+{about}
+
+Usage: bowline COMMAND [OPTIONS] TARGET
+
+{subcommands}
+
+`bowline COMMAND -h` explains a command, `bowline -h` shows examples.
 ";
 
 /// The commands, in the order of `--help`.
@@ -107,7 +118,7 @@ impl Command {
 /// If the command fails. Wrong usage ends the process here, with clap's message.
 pub(crate) fn run() -> Result<Exit, Failure> {
     let Some(command) = Cli::parse().command else {
-        print::text(&Cli::command().render_help().ansi().to_string());
+        print::text(&Cli::command().help_template(OVERVIEW).render_help().ansi().to_string());
         return Ok(Exit::Done);
     };
     let runtime = Command::runtime()?;
@@ -124,6 +135,21 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_help_text_fits_80_columns() {
+        let mut description = Cli::command();
+        description.build();
+        let own = description.clone();
+        for mut command in std::iter::once(own).chain(description.get_subcommands().cloned()) {
+            let name = command.get_name().to_owned();
+            for help in [command.render_help(), command.render_long_help()] {
+                for line in help.to_string().lines() {
+                    assert!(line.chars().count() <= 80, "{name}: {line}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,25 +1,19 @@
 //! Consent to what a project's file names: it may come from a stranger.
 //!
-//! The user sees the exact command or URL in full, that it runs code on this machine, and what is
-//! dangerous about it. Nothing happens without a yes.
+//! The user sees the command or URL in full, as it stands in the file, that it runs code on this
+//! machine, and what is dangerous about it. Variables stay variables: their values may be secret,
+//! and standard error may end in the log of a CI system. Nothing happens without a yes.
 
 mod danger;
 
-use std::path::PathBuf;
-
-use bowline_gateway::config::{CommandLaunch, HttpLaunch, Launch};
+use bowline::Command;
+use bowline_gateway::config::{
+    CommandEntry, ConfigVariables, HttpEntry, ServerEntry, Start, Template,
+};
 
 use crate::exit::{Exit, Failure};
 use crate::print::{self, BOLD, WARNING};
 use crate::terminal;
-
-/// What a project's file wants to start or call.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) name: String,
-    pub(crate) file: PathBuf,
-    pub(crate) launch: Launch,
-}
 
 /// Whether the user has agreed on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,47 +24,55 @@ pub(crate) enum Agreed {
     No,
 }
 
-/// Asks the user. With `--yes` the request is only shown.
+/// Asks the user. With `--yes` the entry is only shown. The values of the variables serve to find
+/// what is dangerous.
 ///
 /// # Errors
 ///
 /// If the user says no, or cannot be asked.
-pub(crate) fn ask(request: &Request, agreed: Agreed) -> Result<(), Failure> {
-    print::note(&shown(request));
+pub(crate) fn ask(
+    entry: &ServerEntry,
+    variables: &ConfigVariables,
+    agreed: Agreed,
+) -> Result<(), Failure> {
+    print::note(&shown(entry, variables));
     if agreed == Agreed::Yes {
         return Ok(());
     }
-    let verb = match request.launch {
-        Launch::Http(_) => "call",
-        _ => "run",
+    let (verb, question) = match entry.start {
+        Start::Http(_) => ("call", "Call it?"),
+        _ => ("run", "Run it?"),
     };
     if !terminal::is_interactive() {
-        let text =
-            format!("`{}` comes from a file of this project and needs consent", request.name);
+        let text = format!("`{}` comes from a file of this project and needs consent", entry.name);
         return Err(Failure::new(Exit::Unreachable, text)
             .hint(format!("read what it would {verb}, then add `--yes`")));
     }
-    match terminal::confirm(&format!("{}{} it?", verb[..1].to_uppercase(), &verb[1..]))? {
+    match terminal::confirm(question)? {
         true => Ok(()),
         false => Err(Failure::new(Exit::Unreachable, "not started: you said no")),
     }
 }
 
-/// The request as text. Nothing of it is cut.
-fn shown(request: &Request) -> String {
-    let (file, name) = (request.file.display(), print::clean(&request.name));
-    match &request.launch {
-        Launch::Command(command) => {
+/// The entry as text. Nothing of it is cut.
+fn shown(entry: &ServerEntry, variables: &ConfigVariables) -> String {
+    let (file, name) = (entry.file.display(), print::clean(&entry.name));
+    match &entry.start {
+        Start::Command(command) => {
             let head =
                 format!("{BOLD}{file}{BOLD:#} wants to run code on this machine, as `{name}`:");
             let rights =
                 "It runs with your rights: it can read and change your files, and use the network.";
-            body(&head, &command_lines(command), &danger::of_command(command), rights)
+            let mut lines = command_lines(command);
+            lines.extend(values(entry, &command.pass_env));
+            body(&head, &lines, &danger::of_command(command, variables), rights)
         }
-        Launch::Http(http) => {
+        Start::Http(http) => {
             let head = format!("{BOLD}{file}{BOLD:#} wants to call a server, as `{name}`:");
             let rights = "The server gets what you send to it.";
-            body(&head, &http_lines(http), &[], rights)
+            let mut lines = http_lines(http);
+            lines.extend(values(entry, http.bearer_variable.as_slice()));
+            body(&head, &lines, &[], rights)
         }
         _ => format!("{file} names `{name}`"),
     }
@@ -84,23 +86,54 @@ fn body(head: &str, lines: &[String], dangers: &[String], rights: &str) -> Strin
     format!("{head}\n\n{}\n\n{dangers}{rights}", lines.join("\n"))
 }
 
-fn command_lines(launch: &CommandLaunch) -> Vec<String> {
-    let command = bowline::Command::new(&launch.program).args(&launch.args);
-    let mut lines = vec![command.to_string()];
-    lines.extend(launch.cwd.as_ref().map(|cwd| format!("in the folder {}", cwd.display())));
+fn command_lines(entry: &CommandEntry) -> Vec<String> {
+    let args = entry.args.iter().map(Template::raw);
+    let mut lines = vec![Command::new(entry.command.raw()).args(args).to_string()];
+    lines.extend(entry.cwd.as_ref().map(|cwd| format!("in the folder {}", cwd.raw())));
     // Values may be secrets of the user; a name tells which they are.
-    let names: Vec<&str> = launch.env.keys().map(String::as_str).collect();
+    if !entry.env.is_empty() {
+        lines.push(format!("with the variables {}", joined(entry.env.keys())));
+    }
+    let file = entry.env_file.as_ref();
+    lines.extend(file.map(|file| format!("with the variables in the file {}", file.raw())));
+    lines
+}
+
+fn http_lines(entry: &HttpEntry) -> Vec<String> {
+    let mut lines = vec![entry.url.raw().to_owned()];
+    let bearer = entry.bearer_variable.as_ref().map(|_| "Authorization".to_owned());
+    let names: Vec<&String> = bearer.iter().chain(entry.headers.keys()).collect();
     if !names.is_empty() {
-        lines.push(format!("with the variables {}", names.join(", ")));
+        lines.push(format!("with the headers {}", joined(names)));
     }
     lines
 }
 
-fn http_lines(launch: &HttpLaunch) -> Vec<String> {
-    let mut lines = vec![launch.url.clone()];
-    let names: Vec<&str> = launch.headers.keys().map(String::as_str).collect();
-    if !names.is_empty() {
-        lines.push(format!("with the headers {}", names.join(", ")));
+/// Which values of the user's environment, and which inputs, the entry gets.
+fn values(entry: &ServerEntry, passed: &[String]) -> Option<String> {
+    let (inputs, variables): (Vec<&str>, Vec<&str>) =
+        entry.variables().into_iter().partition(|name| name.starts_with("input:"));
+    let mut variables: Vec<&str> =
+        variables.into_iter().map(|name| name.strip_prefix("env:").unwrap_or(name)).collect();
+    variables.extend(passed.iter().map(String::as_str));
+    variables.sort_unstable();
+    variables.dedup();
+    let inputs: Vec<&str> =
+        inputs.into_iter().filter_map(|name| name.strip_prefix("input:")).collect();
+    let noun = if variables.len() + inputs.len() == 1 { "value" } else { "values" };
+    let input = if inputs.len() == 1 { "input" } else { "inputs" };
+    match (variables.is_empty(), inputs.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("with the {noun} of {}", variables.join(", "))),
+        (true, false) => Some(format!("with the {noun} of the {input} {}", inputs.join(", "))),
+        (false, false) => Some(format!(
+            "with the {noun} of {} and of the {input} {}",
+            variables.join(", "),
+            inputs.join(", ")
+        )),
     }
-    lines
+}
+
+fn joined<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
+    names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -4,6 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bowline::auth::ServerLogin;
 
+use crate::print;
+
 /// The logins of this process that were used, by how the user named their servers.
 static USED: Mutex<Vec<(String, ServerLogin)>> = Mutex::new(Vec::new());
 
@@ -16,6 +18,18 @@ pub(crate) fn note_use(label: &str, login: &ServerLogin) {
     used().push((label.to_owned(), login.clone()));
 }
 
+/// Why the list of logins cannot be read, if it cannot.
+static UNREADABLE: Mutex<Option<String>> = Mutex::new(None);
+
+/// Notes that the list of logins cannot be read. The user reads it once.
+pub(crate) fn note_unreadable(reason: String) {
+    let mut unreadable = UNREADABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if unreadable.is_none() {
+        print::note(&format!("note: {}", print::clean(&reason)));
+        *unreadable = Some(reason);
+    }
+}
+
 /// Whether this process sent a stored credential to a server.
 pub(crate) async fn is_used_for(label: &str) -> bool {
     let found = used().iter().rev().find(|(name, _)| name == label).map(|(_, it)| it.clone());
@@ -26,11 +40,13 @@ pub(crate) async fn is_used_for(label: &str) -> bool {
 }
 
 /// What the user can do after a server has refused a request of this process for want of a login or
-/// of scopes, if it has.
+/// of scopes, if it has. If logins could not be read, why.
 pub(crate) fn advice() -> Option<String> {
     let used = used();
-    let (label, demand) =
-        used.iter().rev().find_map(|(label, login)| Some((label, login.demand()?)))?;
+    let demanded = used.iter().rev().find_map(|(label, login)| Some((label, login.demand()?)));
+    let Some((label, demand)) = demanded else {
+        return UNREADABLE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    };
     let scopes = match demand.is_step_up && !demand.scopes.is_empty() {
         true => format!(" --scope {}", quoted(&demand.scopes.to_string())),
         false => String::new(),

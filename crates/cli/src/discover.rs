@@ -6,21 +6,21 @@
 
 mod places;
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use bowline_gateway::config::{
-    ConfigError, ConfigFile, ConfigInput, ConfigVariables, Dialect, ServerEntry,
-};
+use bowline_gateway::config::{ConfigError, ConfigFile, ConfigInput, Dialect, Launch, ServerEntry};
 
 pub(crate) use self::places::Folders;
 use self::places::Place;
+use crate::variables;
 
 /// Whose file names a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A file in the home of the user.
     User,
-    /// A file in the working folder.
+    /// A file in the working folder, or in a parent of it.
     Project,
 }
 
@@ -29,6 +29,8 @@ pub(crate) enum Origin {
 pub(crate) struct Found {
     pub(crate) entry: ServerEntry,
     pub(crate) origin: Origin,
+    /// The folder that `${workspaceFolder}` stands for.
+    pub(crate) workspace: Option<PathBuf>,
     /// The questions of its file, which `${input:id}` stands for.
     pub(crate) inputs: Vec<ConfigInput>,
 }
@@ -37,6 +39,11 @@ impl Found {
     /// The name that also names the host: `cursor:git`.
     pub(crate) fn qualified(&self) -> String {
         format!("{}:{}", slug(self.entry.dialect), self.entry.name)
+    }
+
+    /// How it is reached. `None` if a variable of its entry has no value.
+    pub(crate) fn launch(&self) -> Option<Launch> {
+        self.entry.resolve(&variables::of_process(self.workspace.as_deref())).ok()
     }
 }
 
@@ -51,14 +58,15 @@ pub(crate) struct Discovery {
 pub(crate) fn discover(folders: &Folders) -> Discovery {
     let mut discovery = Discovery::default();
     let mut seen: Vec<PathBuf> = Vec::new();
-    for Place { path, dialect, origin } in folders.places() {
+    for place in folders.places() {
+        let path = &place.path;
         // In the home folder, a file of the user is at the place of a project's file too.
-        if seen.contains(&path) || !path.is_file() {
+        if seen.contains(path) || !path.is_file() {
             continue;
         }
         seen.push(path.clone());
-        match ConfigFile::read(&path, dialect) {
-            Ok(file) => discovery.add(file, origin, folders),
+        match ConfigFile::read(path, place.dialect) {
+            Ok(file) => discovery.add(file, &place, folders),
             Err(problem) => discovery.problems.push(problem),
         }
     }
@@ -66,37 +74,48 @@ pub(crate) fn discover(folders: &Folders) -> Discovery {
 }
 
 impl Discovery {
-    fn add(&mut self, file: ConfigFile, origin: Origin, folders: &Folders) {
-        let is_here = |project: &Path| folders.project.as_deref().is_some_and(|it| it == project);
+    fn add(&mut self, file: ConfigFile, place: &Place, folders: &Folders) {
+        let is_here = |project: &Path| folders.projects.iter().any(|it| it == project);
         for entry in file.entries {
             if entry.project.as_deref().is_none_or(is_here) {
-                self.found.push(Found { entry, origin, inputs: file.inputs.clone() });
+                let (workspace, inputs) = (place.workspace.clone(), file.inputs.clone());
+                self.found.push(Found { entry, origin: place.origin, workspace, inputs });
             }
         }
         self.problems.extend(file.faults);
     }
 
-    /// The servers of this name, `NAME` or `HOST:NAME`. Servers of the user hide those of a
-    /// project, and of equal ones only the first is given.
+    /// The servers of this name, `NAME` or `HOST:NAME`, at most one of each host.
+    ///
+    /// Servers that are switched off count only if there are no others, and servers of the user
+    /// hide those of a project. Within one host a server for one project hides the one for all,
+    /// then the nearest folder and the first file win. Of equal servers of several hosts only the first is given.
     pub(crate) fn named(&self, name: &str) -> Vec<&Found> {
-        let mut all: Vec<&Found> = self
-            .found
-            .iter()
-            .filter(|it| it.entry.name == name || it.qualified() == name)
-            .collect();
-        if all.iter().any(|it| it.origin == Origin::User) {
-            all.retain(|it| it.origin == Origin::User);
-        }
-        let variables = ConfigVariables::of_process();
-        let launch = |found: &Found| found.entry.resolve(&variables).ok();
+        let is_meant = |it: &&Found| it.entry.name == name || it.qualified() == name;
+        let mut all: Vec<&Found> = self.found.iter().filter(is_meant).collect();
+        keep_if_any(&mut all, |it| !it.entry.disabled);
+        keep_if_any(&mut all, |it| it.origin == Origin::User);
+        // A stable sort: files keep their order.
+        let depth = |it: &Found| it.entry.project.as_deref().map(|it| it.components().count());
+        all.sort_by_key(|it| Reverse(depth(it)));
         let mut different: Vec<&Found> = Vec::new();
         for found in all {
-            let of_this = launch(found);
-            if of_this.is_none() || !different.iter().any(|it| launch(it) == of_this) {
+            let launch = found.launch();
+            let is_hidden = |by: &&Found| {
+                by.entry.dialect == found.entry.dialect || launch.is_some() && by.launch() == launch
+            };
+            if !different.iter().any(is_hidden) {
                 different.push(found);
             }
         }
         different
+    }
+}
+
+/// Keeps only the servers of which this holds, unless it holds of none.
+fn keep_if_any(all: &mut Vec<&Found>, holds: impl Fn(&Found) -> bool) {
+    if all.iter().any(|it| holds(it)) {
+        all.retain(|it| holds(it));
     }
 }
 

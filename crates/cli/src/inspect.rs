@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use self::lint::{Finding, Lists};
 use crate::exit::{Exit, Failure};
+use crate::request::{late, within};
 use crate::target::{Place, Target, client};
 use crate::{demand, hints};
 
@@ -235,16 +236,4 @@ impl Inspection {
 fn is_credential(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name == "authorization" || name.contains("api-key") || name.contains("token")
-}
-
-async fn within<T>(
-    patience: Duration,
-    step: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
-    tokio::time::timeout(patience, step).await.unwrap_or_else(|_| Err(late(patience)))
-}
-
-fn late(patience: Duration) -> Failure {
-    let text = format!("no answer within {} s", patience.as_secs_f64());
-    Failure::new(Exit::Timeout, text).hint(hints::TIME)
 }

@@ -62,11 +62,12 @@ impl Permission {
 }
 
 /// What authorizes the requests of this process to a server, if anything may: a target with a
-/// header `Authorization` gets no other credential.
+/// header `Authorization` gets no other credential. If the list of logins cannot be read, there is
+/// none: most servers demand no login.
 ///
 /// # Errors
 ///
-/// If the stored logins cannot be read.
+/// If a file that the server's entry names cannot be read.
 pub(crate) fn stored(
     label: &str,
     url: &str,
@@ -75,12 +76,24 @@ pub(crate) fn stored(
     if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
         return Ok(None);
     }
-    let server = known::find(url)?.unwrap_or_else(|| KnownServer::new(url));
+    let Some(server) = known(url) else { return Ok(None) };
     let credential = credential(&server, Permission::StoredOnly(String::new()))?;
     if let Credential::Login(login) = &credential {
         demand::note_use(label, login);
     }
     Ok(Some(credential))
+}
+
+/// The server of this URL, also if the user has not logged in there. `None` if the list of logins
+/// cannot be read; the user reads why.
+fn known(url: &str) -> Option<KnownServer> {
+    match known::find(url) {
+        Ok(server) => Some(server.unwrap_or_else(|| KnownServer::new(url))),
+        Err(failure) => {
+            demand::note_unreadable(failure.to_string());
+            None
+        }
+    }
 }
 
 /// The same for the servers of a gateway. What the user can do is part of its errors, because they
@@ -90,7 +103,7 @@ pub(crate) struct GatewayLogins(Mutex<HashSet<String>>);
 
 impl bowline_gateway::Logins for GatewayLogins {
     fn login(&self, url: &str) -> Option<ServerCredential> {
-        let server = known::find(url).ok().flatten().unwrap_or_else(|| KnownServer::new(url));
+        let server = known(url)?;
         let advice = format!("`bowline login {}` logs in", demand::quoted(url));
         match credential(&server, Permission::StoredOnly(advice)).ok()? {
             Credential::Login(login) => Some(ServerCredential::Login(Arc::new(login))),

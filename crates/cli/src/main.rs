@@ -8,6 +8,7 @@
 //! * `request`: options and connection of the commands that send requests to one server.
 //! * `logins`: logins that all commands share; `demand`: what servers demanded of them.
 //! * `discover`: servers that configuration files name; `consent`: to those of a project.
+//! * `variables`: values for the variables of their entries.
 //! * `tools`: the tool of a call; `schema`: its parameters; `arguments`: values for them, from the
 //!   command line.
 //! * `suggest`: names that a user could have meant.
@@ -48,6 +49,7 @@ mod suggest;
 mod target;
 mod terminal;
 mod tools;
+mod variables;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod content;
 pub(crate) mod json;
+pub(crate) mod log;
 pub(crate) mod table;
 
 use std::borrow::Cow;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use bowline::Client;
 use bowline::client::{ClientBuilder, Limits};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
+use crate::hints;
 use crate::interrupt::interruptible;
 use crate::target::{Target, TargetArgs, client};
 
@@ -36,6 +37,8 @@ impl RequestArgs {
     pub(crate) fn client(&self) -> ClientBuilder {
         let mut limits = Limits::default();
         limits.request_timeout = self.timeout;
+        // The first request of a connection, which a server of the older era may leave unanswered.
+        limits.probe_timeout = limits.probe_timeout.min(self.timeout);
         client().limits(limits)
     }
 }
@@ -55,6 +58,24 @@ pub(crate) async fn with_client<T>(
     let outcome = interruptible(work(&client)).await;
     client.close().await;
     outcome
+}
+
+/// Does a step that may take this long.
+///
+/// # Errors
+///
+/// If the step fails, or takes longer.
+pub(crate) async fn within<T>(
+    patience: Duration,
+    step: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::time::timeout(patience, step).await.unwrap_or_else(|_| Err(late(patience)))
+}
+
+/// The failure of a step that took longer.
+pub(crate) fn late(patience: Duration) -> Failure {
+    let text = format!("no answer within {} s", patience.as_secs_f64());
+    Failure::new(Exit::Timeout, text).hint(hints::TIME)
 }
 
 /// A number of seconds, also a fraction.

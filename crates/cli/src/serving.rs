@@ -1,7 +1,8 @@
 //! What the commands that serve have in common: the bridge to one server, and where to serve.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bowline::client::{ClientBuilder, ClientLayer};
 use bowline::http::Http;
@@ -15,10 +16,14 @@ use serde::Serialize;
 use crate::exit::{Exit, Failure};
 use crate::observe::Observation;
 use crate::print::{self, json};
+use crate::request::within;
 use crate::target::{Place, Target};
 
 /// Where `serve` and `gateway` serve over HTTP unless the user names another address.
 pub(crate) const ADDRESS: &str = "127.0.0.1:8809";
+
+/// How long a server may be silent before the user reads that it is.
+const SILENCE: Duration = Duration::from_secs(3);
 
 /// The options of commands that serve over HTTP.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -162,17 +167,16 @@ pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
 /// # Errors
 ///
 /// If the server cannot be started or reached, or demands authorization.
-pub(crate) async fn bridge_to(
-    mut target: Target,
-    callers: Callers,
-    layer: Option<Arc<dyn ClientLayer>>,
-    keys: Option<StateKeys>,
-) -> Result<Bridge, Failure> {
-    let limits = GatewayLimits::default();
+pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<Bridge, Failure> {
+    let BridgeOptions { callers, patience, layer, keys } = options;
+    let mut limits = GatewayLimits::default();
+    limits.start = patience;
     let declared = Lanes::every_question();
-    target.agree()?;
     let mut dial = TargetDial { target, first: Mutex::default(), layer };
-    let first = dial.target.clone().connect(dial.builder(declared.clone(), &limits)).await?;
+    let connecting = dial.target.clone().connect(dial.builder(declared.clone(), &limits));
+    // Boxed: what a connection needs until it stands is many times what a command needs.
+    let connecting = Box::pin(connecting);
+    let first = within(patience, noticed(&dial.target.label, connecting)).await?;
     let met = MetServer::of(&first);
     let (info, label) = (met.info.clone(), dial.target.label.clone());
     dial.first = Mutex::new(Some((first, declared)));
@@ -187,6 +191,26 @@ pub(crate) async fn bridge_to(
     };
     let lot = lot.map_err(|error| Failure::new(Exit::Unreachable, error.to_string()))?;
     Ok(Bridge { lanes: lanes.described_by_server().knowing(met), info, lot })
+}
+
+/// Does the work, and says after some seconds that a server has not answered.
+async fn noticed<T>(label: &str, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    if let Ok(outcome) = tokio::time::timeout(SILENCE, work.as_mut()).await {
+        return outcome;
+    }
+    let label = print::clean(label);
+    print::note(&format!("{label} has not answered yet; Ctrl-C stops the waiting"));
+    work.await
+}
+
+/// How a server is bridged.
+pub(crate) struct BridgeOptions {
+    pub(crate) callers: Callers,
+    /// How long the server may take to start and to answer first.
+    pub(crate) patience: Duration,
+    pub(crate) layer: Option<Arc<dyn ClientLayer>>,
+    pub(crate) keys: Option<StateKeys>,
 }
 
 /// How many callers a bridge serves.

@@ -4,6 +4,7 @@
 //! TARGET, the command that starts the server comes last, after `--`.
 
 mod address;
+mod entry;
 
 use std::ffi::OsString;
 use std::str::FromStr;
@@ -12,14 +13,13 @@ use bowline::client::ClientBuilder;
 use bowline::transport::child::Stderr;
 use bowline::types::revision::Revision;
 use bowline::{Client, Command};
-use bowline_gateway::config::{CommandLaunch, ConfigVariables, Launch};
 use http::{HeaderName, HeaderValue};
 
-use crate::consent::{self, Agreed, Request};
-use crate::discover::{Discovery, Folders, Found, Origin, discover};
+use crate::discover::{Discovery, Folders, discover};
 use crate::exit::{Exit, Failure};
 use crate::logins::{self, Credential};
-use crate::{print, suggest, terminal};
+use crate::variables::InputArgs;
+use crate::{print, suggest};
 
 /// The options of every command that connects to a server.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -46,15 +46,26 @@ pub(crate) struct TargetArgs {
     /// Runs or calls what a file of this project names, without asking
     #[arg(long)]
     yes: bool,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// The command neither starts nor calls the server, so that no consent is needed.
+    #[arg(skip)]
+    is_only_named: bool,
 }
 
 impl TargetArgs {
+    /// The options of a command that neither starts nor calls the server.
+    pub(crate) fn only_named() -> Self {
+        Self { is_only_named: true, ..Self::default() }
+    }
+
     /// Finds the server that the command line names. Takes TARGET from the front of the words,
-    /// unless the command line ends with a command.
+    /// unless the command line ends with a command. Asks for consent and for inputs if a
+    /// configuration file names the server.
     ///
     /// # Errors
     ///
-    /// If there is no TARGET, or none of that name.
+    /// If there is no TARGET, or none of that name, or the user does not consent.
     pub(crate) fn take(&self, words: &mut Vec<String>) -> Result<Target, Failure> {
         if let Some((program, arguments)) = self.command.split_first() {
             return Ok(self.started(Command::new(program).args(arguments)));
@@ -115,36 +126,6 @@ impl TargetArgs {
         }
     }
 
-    /// A server that a configuration file names.
-    ///
-    /// # Errors
-    ///
-    /// If a variable of its entry has no value.
-    pub(crate) fn found(&self, found: &Found) -> Result<Target, Failure> {
-        let entry = &found.entry;
-        let launch = entry.resolve(&variables(found)?).map_err(|error| {
-            let failure = Failure::new(Exit::Unreachable, error.without_advice());
-            error.advice().map(ToOwned::to_owned).into_iter().fold(failure, Failure::hint)
-        })?;
-        let consent = (found.origin == Origin::Project).then(|| Request {
-            name: entry.name.clone(),
-            file: entry.file.clone(),
-            launch: launch.clone(),
-        });
-        let mut target = match launch {
-            Launch::Command(launch) => self.started(command(&launch)),
-            Launch::Http(launch) => {
-                let mut target = self.target(String::new(), Place::Url(launch.url));
-                target.headers.extend(launch.headers);
-                target
-            }
-            _ => return Err(Failure::usage(format!("`{}` cannot be reached", entry.name))),
-        };
-        target.label.clone_from(&entry.name);
-        target.consent = consent;
-        Ok(target)
-    }
-
     fn started(&self, command: Command) -> Target {
         let mut command = match self.verbose {
             true => command.stderr(Stderr::Inherit),
@@ -165,8 +146,6 @@ impl TargetArgs {
             place,
             headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
             revisions: self.revisions.clone(),
-            consent: None,
-            agreed: if self.yes { Agreed::Yes } else { Agreed::No },
         }
     }
 }
@@ -182,9 +161,6 @@ pub(crate) struct Target {
     pub(crate) headers: Vec<(String, String)>,
     /// The revisions to speak; all if empty.
     pub(crate) revisions: Vec<Revision>,
-    /// What the user must agree to first: a file of the project names the server.
-    pub(crate) consent: Option<Request>,
-    agreed: Agreed,
 }
 
 /// Where a server is.
@@ -197,27 +173,12 @@ pub(crate) enum Place {
 }
 
 impl Target {
-    /// Asks the user to agree to what a file of the project names. Does nothing for other servers,
-    /// and nothing the second time.
-    ///
-    /// # Errors
-    ///
-    /// If the user does not consent, or cannot be asked.
-    pub(crate) fn agree(&mut self) -> Result<(), Failure> {
-        if let Some(request) = &self.consent {
-            consent::ask(request, self.agreed)?;
-        }
-        self.consent = None;
-        Ok(())
-    }
-
     /// Connects with this configuration; [`client`] makes one. A stored login is used, and no page
     /// is opened.
     ///
     /// # Errors
     ///
-    /// If the user does not consent, or the server cannot be started or reached, or demands
-    /// authorization.
+    /// If the server cannot be started or reached, or demands authorization.
     pub(crate) async fn connect(self, builder: ClientBuilder) -> Result<Client, Failure> {
         let credential = match &self.place {
             Place::Url(url) => logins::stored(&self.label, url, &self.headers)?,
@@ -259,11 +220,10 @@ impl Target {
     ///
     /// As [`connect`](Self::connect).
     pub(crate) async fn connect_with(
-        mut self,
+        self,
         builder: ClientBuilder,
         credential: Option<Credential>,
     ) -> Result<Client, Failure> {
-        self.agree()?;
         let mut builder = builder.label(&self.label);
         if !self.revisions.is_empty() {
             builder = builder.revisions(self.revisions);
@@ -313,32 +273,6 @@ fn unknown(word: &str, discovery: &Discovery) -> Failure {
         }
     };
     Failure::new(Exit::Unreachable, format!("there is no server named `{word}`")).hint(hint)
-}
-
-/// The values of the variables in an entry. Those of `${input:id}` are asked for.
-fn variables(found: &Found) -> Result<ConfigVariables, Failure> {
-    let mut variables = ConfigVariables::of_process();
-    if let Ok(folder) = std::env::current_dir() {
-        variables = variables.with_workspace(folder);
-    }
-    let needed = found.entry.variables();
-    for input in &found.inputs {
-        if needed.iter().any(|name| name.strip_prefix("input:") == Some(&input.id))
-            && terminal::is_interactive()
-        {
-            variables = variables.with_input(&input.id, terminal::input(input)?);
-        }
-    }
-    Ok(variables)
-}
-
-fn command(launch: &CommandLaunch) -> Command {
-    let command = Command::new(&launch.program).args(&launch.args);
-    let command = launch.env.iter().fold(command, |it, (name, value)| it.env(name, value));
-    match &launch.cwd {
-        Some(folder) => command.current_dir(folder),
-        None => command,
-    }
 }
 
 /// Splits a quoted command into words, as a shell does. Nothing else of a shell happens.

@@ -16,7 +16,7 @@ fn parameters(schema: &str) -> Parameters {
 
 fn read_with(schema: &str, words: &[&str], json: Option<&str>) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let words = Words { words: &words, json };
+    let words = Words { words: &words, json, input: None };
     let read = words.read(&parameters(schema));
     read.map(|object| object.as_str().to_owned()).map_err(|failure| failure.to_string())
 }

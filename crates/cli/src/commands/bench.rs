@@ -10,14 +10,15 @@ use http::Uri;
 
 use self::figures::{Figures, Subject};
 use self::load::{Load, Work};
-use crate::arguments::Words;
+use crate::arguments::{Words, standard_input};
 use crate::exit::{Exit, Failure};
+use crate::interrupt::interruptible;
 use crate::print::{self, json};
 use crate::request::{RequestArgs, seconds, with_client};
 use crate::target::{Place, Target};
 use crate::tools;
 
-/// Measures how many requests a server answers in a second, and how long each takes
+/// Measures how many requests a server answers, and how fast
 ///
 /// Calls TOOL with the arguments, which are written as for `bowline call`. Without TOOL it sends
 /// `ping`, or `server/discover` since 2026-07-28, so that nothing happens at the server. The first
@@ -82,7 +83,8 @@ impl Args {
         }
         let is_http = matches!(target.place, Place::Url(_));
         let label = target.label.clone();
-        let measured = async |client: &Client| self.measure(client).await;
+        let input = interruptible(standard_input(&self.words)).await?;
+        let measured = async |client: &Client| self.measure(client, input.as_deref()).await;
         let (load, revision) = with_client(target, self.request.client(), measured).await?;
         let subject = Subject {
             target: label,
@@ -99,8 +101,12 @@ impl Args {
         Ok(figures.exit())
     }
 
-    async fn measure(&self, client: &Client) -> Result<(Load, String), Failure> {
-        let work = self.work(client).await?;
+    async fn measure(
+        &self,
+        client: &Client,
+        input: Option<&str>,
+    ) -> Result<(Load, String), Failure> {
+        let work = self.work(client, input).await?;
         // Shows whether there is anything to measure.
         work.once(client).await?;
         let load = Load::new(work, self.count, self.duration);
@@ -109,14 +115,14 @@ impl Args {
     }
 
     /// What to send. A tool is called only if the user names it.
-    async fn work(&self, client: &Client) -> Result<Work, Failure> {
+    async fn work(&self, client: &Client, input: Option<&str>) -> Result<Work, Failure> {
         let Some((tool, words)) = self.words.split_first() else {
             return match self.arguments {
                 Some(_) => Err(Failure::usage("`--args` is for a tool, and none is named")),
                 None => Ok(Work::ping(client.revision())),
             };
         };
-        let words = Words { words, json: self.arguments.as_deref() };
+        let words = Words { words, json: self.arguments.as_deref(), input };
         let arguments = tools::checked_arguments(client, tool, &words).await?;
         Ok(Work::Tool { name: tool.clone(), arguments })
     }

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use bowline::Client;
 use bowline::client::{ClientBuilder, ToolOutcome};
+use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::types::progress::ProgressParams;
 use bowline::types::text::with_causes;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::arguments::Words;
+use crate::arguments::{Words, standard_input};
 use crate::exit::{Exit, Failure};
-use crate::print::{self, content, json};
+use crate::interrupt::interruptible;
+use crate::print::{self, content, json, log};
 use crate::request::{RequestArgs, with_client};
 use crate::{questions, sampling, save, tools};
 
@@ -34,6 +36,9 @@ pub(crate) struct Args {
     /// Answers requests to a model with this command: JSON on its input, text on its output
     #[arg(long, value_name = "COMMAND", value_parser = command)]
     sampling: Option<CommandWords>,
+    /// Prints log messages of this level and more severe ones to standard error
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<LoggingLevel>,
     #[command(flatten)]
     request: RequestArgs,
 }
@@ -44,6 +49,7 @@ Examples:
   bowline call https://mcp.example.com/mcp search query='black tea' limit=5
   bowline call add a=40 b=2 -- ./calc
   bowline call 'uvx mcp-server-git' git_status repo_path=.
+  bowline call talk --log info -- bowline demo --stdio
   bowline call draw --save pictures -- ./painter
   echo '{\"a\": 40, \"b\": 2}' | bowline call add - --json -- ./calc
 ";
@@ -59,7 +65,10 @@ impl Args {
         }
         let tool = self.words.remove(0);
         let bar = ProgressBar::no_length().with_style(style("{spinner} {msg}"));
-        let call = async |client: &Client| self.call(client, &tool, &bar).await;
+        let input = interruptible(standard_input(&self.words)).await?;
+        let words =
+            Words { words: &self.words, json: self.arguments.as_deref(), input: input.as_deref() };
+        let call = async |client: &Client| call(client, &tool, &words, &bar).await;
         let outcome = with_client(target, self.client(&bar), call).await;
         bar.finish_and_clear();
         self.print(&tool, outcome?)
@@ -67,12 +76,18 @@ impl Args {
 
     /// A client that asks the user, and the command of `--sampling`.
     fn client(&self, bar: &ProgressBar) -> ClientBuilder {
-        let bar = bar.clone();
+        let (bar, log_bar) = (bar.clone(), bar.clone());
         let builder = self
             .request
             .client()
             .on_ask(move |question| questions::answer(question, bar.clone()))
             .allow_urls();
+        let builder = match self.log {
+            Some(level) => builder.on_log(level, move |message| {
+                log_bar.suspend(|| print::note(&log::line(&message)));
+            }),
+            None => builder,
+        };
         match self.sampling.clone() {
             Some(CommandWords(words)) => {
                 builder.on_sample(move |request| sampling::answer(request, words.clone()))
@@ -81,29 +96,11 @@ impl Args {
         }
     }
 
-    async fn call(
-        &self,
-        client: &Client,
-        tool: &str,
-        bar: &ProgressBar,
-    ) -> Result<ToolOutcome, Failure> {
-        let words = Words { words: &self.words, json: self.arguments.as_deref() };
-        let arguments = tools::arguments(client, tool, &words).await?;
-        match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
-            Err(error) if self.lacks_model(&with_causes(&error)) => {
-                Err(Failure::from(error).hint(MODEL))
-            }
-            Err(error) if error.is_refused() => {
-                Err(tools::explain(client, tool, error.into()).await)
-            }
-            outcome => Ok(outcome?),
-        }
-    }
-
     fn print(&self, tool: &str, outcome: ToolOutcome) -> Result<Exit, Failure> {
         let exit = if outcome.is_error() { Exit::Refused } else { Exit::Done };
         // Up to 2025-11-25 a tool that may not ask the model fails with a text.
-        let lacks_model = outcome.is_error() && self.lacks_model(&outcome.text());
+        let lacks_model =
+            self.sampling.is_none() && outcome.is_error() && needs_model(&outcome.text());
         let shown = self.shown(tool, &outcome)?;
         if self.request.json {
             json::print(&outcome.into_message());
@@ -116,11 +113,6 @@ impl Args {
             print::hint(MODEL);
         }
         Ok(exit)
-    }
-
-    /// Whether a call failed because the client has no model, as far as the text tells.
-    fn lacks_model(&self, text: &str) -> bool {
-        self.sampling.is_none() && text.to_ascii_lowercase().contains("sampling")
     }
 
     /// The blocks of a result as text; bytes are written to files with `--save`.
@@ -143,6 +135,25 @@ impl Args {
         }
         Ok(shown)
     }
+}
+
+async fn call(
+    client: &Client,
+    tool: &str,
+    words: &Words<'_>,
+    bar: &ProgressBar,
+) -> Result<ToolOutcome, Failure> {
+    let arguments = tools::arguments(client, tool, words).await?;
+    match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
+        Err(error) if needs_model(&with_causes(&error)) => Err(Failure::from(error).hint(MODEL)),
+        Err(error) if error.is_refused() => Err(tools::explain(client, tool, error.into()).await),
+        outcome => Ok(outcome?),
+    }
+}
+
+/// Whether a call failed because the client has no model, as far as the text tells.
+fn needs_model(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("sampling")
 }
 
 /// Shows progress, if standard error is a terminal.

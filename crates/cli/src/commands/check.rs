@@ -11,7 +11,7 @@ use crate::print::{self, json};
 use crate::target::{Place, Target, TargetArgs};
 use crate::{demand, hints};
 
-/// Checks a server against the rules of the protocol, in every revision that it speaks
+/// Checks a server against the rules of every revision it speaks
 ///
 /// Opens a few sessions, sends what clients send and what servers have to refuse, and watches every
 /// message. Tools are called only if they declare that they change nothing (`readOnlyHint`), or if
@@ -46,7 +46,7 @@ const EXAMPLES: &str = "\
 Examples:
   bowline check -- bowline demo --stdio
   bowline check http://127.0.0.1:3000/mcp
-  bowline check --revision 2025-11-25 -- npx -y @modelcontextprotocol/server-everything
+  bowline check --revision 2025-11-25 -- npx -y some-server
   bowline check --call echo --format junit -- ./server > report.xml
 ";
 
@@ -71,7 +71,6 @@ impl Args {
             return Err(Failure::usage(format!("`{word}` is one word too many"))
                 .hint("a command with arguments comes last, after `--`, or is quoted"));
         }
-        target.agree()?;
         target.add_login_header().await?;
         let options = self.options(&target);
         let label = target.label.clone();

@@ -10,12 +10,12 @@ use crate::print::{self, json};
 use crate::request::{RequestArgs, with_client};
 use crate::suggest;
 
-/// Suggests values for an argument of a prompt, or for a variable of a resource template
+/// Suggests values for arguments of prompts and resource templates
 ///
 /// The last KEY=VALUE is completed; those before it are what the user chose already.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "bowline complete [OPTIONS] TARGET PROMPT|TEMPLATE [KEY=VALUE…] KEY=VALUE
-       bowline complete [OPTIONS] PROMPT|TEMPLATE [KEY=VALUE…] KEY=VALUE -- COMMAND…")]
+#[command(after_help = EXAMPLES, override_usage = "bowline complete [OPTIONS] TARGET PROMPT|TEMPLATE KEY=VALUE…
+       bowline complete [OPTIONS] PROMPT|TEMPLATE KEY=VALUE… -- COMMAND…")]
 pub(crate) struct Args {
     /// The server, the prompt or template, and what was typed so far
     #[arg(value_name = "TARGET] PROMPT|TEMPLATE [KEY=VALUE")]

@@ -17,9 +17,9 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   bowline completions bash > ~/.local/share/bash-completion/completions/bowline
-  bowline completions zsh > ~/.zfunc/_bowline      with `fpath+=~/.zfunc` before `compinit`
+  bowline completions zsh > ~/.zfunc/_bowline  after `fpath+=~/.zfunc`
   bowline completions fish > ~/.config/fish/completions/bowline.fish
-  source <(bowline completions bash)               for this shell only
+  source <(bowline completions bash)           for this shell only
 ";
 
 impl Args {

@@ -1,11 +1,16 @@
 //! `bowline connect`: stdio for a host, HTTP to the server.
 
+use std::time::Duration;
+
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::serving::{Callers, bridge_to, over_stdio};
+use crate::request::seconds;
+use crate::serving::{BridgeOptions, Callers, bridge_to, over_stdio};
 use crate::target::TargetArgs;
 
-/// Connects a host that speaks stdio to a server anywhere, of any revision
+/// Connects a host that speaks stdio to a server anywhere
+///
+/// Host and server may speak different revisions of the protocol.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline connect [OPTIONS] TARGET
        bowline connect [OPTIONS] -- COMMAND…")]
@@ -13,6 +18,9 @@ pub(crate) struct Args {
     /// The server: a URL, a name or a quoted command
     #[arg(value_name = "TARGET")]
     words: Vec<String>,
+    /// Seconds to wait for the first answer of the server
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    timeout: Duration,
     #[command(flatten)]
     server: TargetArgs,
 }
@@ -33,7 +41,9 @@ impl Args {
         if let Some(word) = self.words.first() {
             return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
         }
-        let bridge = interruptible(bridge_to(target, Callers::One, None, None)).await?;
+        let patience = self.timeout;
+        let options = BridgeOptions { callers: Callers::One, patience, layer: None, keys: None };
+        let bridge = interruptible(bridge_to(target, options)).await?;
         let outcome = over_stdio(&bridge.server()).await;
         bridge.close().await;
         outcome.map(|()| Exit::Done)

@@ -11,7 +11,7 @@ use crate::demo;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json};
 
-/// Serves a built-in server with one of everything, to try clients on
+/// Serves a built-in server with one of everything, to try
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -28,9 +28,9 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  bowline demo                                     serves http://127.0.0.1:8808/mcp
-  bowline demo --http 127.0.0.1:0                  the same on a free port
-  bowline call greet -- bowline demo --stdio       calls a tool that asks for your name
+  bowline demo                                serves http://127.0.0.1:8808/mcp
+  bowline demo --http 127.0.0.1:0             the same on a free port
+  bowline call greet -- bowline demo --stdio  a tool that asks for your name
 ";
 
 impl Args {

@@ -18,12 +18,14 @@ use crate::observe::{Observation, ObserveArgs};
 use crate::print;
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 use crate::shared_state::SharedStateArgs;
+use crate::variables::InputArgs;
 
-/// Serves many servers as one, over stdio or HTTP, to clients of any revision
+/// Serves many servers as one, over stdio or HTTP
 ///
-/// CONFIG is a file with the `mcpServers` of any host. Names of tools and prompts get the name of
-/// their server as prefix. Servers are started when they are needed, shared by all clients, and
-/// stopped when idle. Changes of the file count at once.
+/// CONFIG is a file with the `mcpServers` of any host. Its variables are written `${NAME}`; a bare
+/// `$NAME` stays as it is. Clients may speak any revision of the protocol. Names of tools and prompts
+/// get the name of their server as prefix. Servers are started when they are needed, shared by all
+/// clients, and stopped when idle. Changes of the file count at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     /// Serves over standard input and output, also at a terminal
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
+    #[command(flatten)]
+    inputs: InputArgs,
     #[command(flatten)]
     listen: HttpArgs,
     #[command(flatten)]
@@ -48,7 +52,7 @@ Examples:
   bowline gateway .mcp.json --http
   bowline gateway ~/.cursor/mcp.json --http 127.0.0.1:9000
   bowline gateway .mcp.json --http --admin 127.0.0.1:9464 --log json
-  bowline gateway .mcp.json --http --store redis://localhost       with others on one store
+  bowline gateway .mcp.json --http --store redis://localhost
 
 In the configuration of a host:
   { \"mcpServers\": { \"all\": { \"command\": \"bowline\",
@@ -75,7 +79,8 @@ impl Args {
             None => self.shared.open_keys()?,
         };
         let observation = self.observe.begin().await?;
-        let mut options = options(&path, &observation);
+        let variables = self.inputs.variables(Some(&folder(&path)));
+        let mut options = options(variables, &observation);
         if let Some(keys) = shared.keys() {
             options = options.state_keys(keys.clone());
         }
@@ -134,8 +139,7 @@ async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), F
 }
 
 /// What the gateway gets from this command: logins, layers, and a memory.
-fn options(path: &Path, observation: &Observation) -> GatewayOptions {
-    let variables = ConfigVariables::of_process().with_workspace(folder(path));
+fn options(variables: ConfigVariables, observation: &Observation) -> GatewayOptions {
     let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
     let layer = observation.client();
     let options = GatewayOptions::new(variables)

@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  bowline inspect                              every configured server, in a table
+  bowline inspect                              every configured server
   bowline inspect -- bowline demo --stdio
   bowline inspect https://mcp.example.com/mcp
   bowline inspect -- npx -y @modelcontextprotocol/server-everything
@@ -52,8 +52,7 @@ impl Args {
             return self.run_all().await;
         }
         let mut words: Vec<String> = self.target.iter().cloned().collect();
-        let mut target = self.server.take(&mut words)?;
-        target.agree()?;
+        let target = self.server.take(&mut words)?;
         let looked = async { Ok(Inspection::of(target, self.timeout).await) };
         let mut inspection = interruptible(looked).await?;
         match self.json {

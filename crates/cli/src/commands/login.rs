@@ -73,7 +73,7 @@ Examples:
   bowline login https://mcp.example.com/mcp
   bowline login https://mcp.example.com/mcp --scope files:write
   bowline login --paste https://mcp.example.com/mcp          over SSH
-  bowline login --machine --client-id ci --client-secret-file ci.txt https://mcp.example.com
+  bowline login --machine --client-id ci --client-secret-file ci.txt URL
 ";
 
 impl Args {

@@ -38,7 +38,7 @@ struct LoggedOut<'u> {
 
 impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
-        let target = TargetArgs::default().take(&mut vec![self.target.clone()])?;
+        let target = TargetArgs::only_named().take(&mut vec![self.target.clone()])?;
         let url = login_url(&target)?;
         let was_logged_in = interruptible(log_out(&url)).await?;
         match (self.json, was_logged_in) {

@@ -22,8 +22,8 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  bowline man --write ~/.local/share/man/man1      then `man bowline` and `man bowline-call` work
-  bowline man call | man -l -                      reads a page without installing it
+  bowline man --write ~/.local/share/man/man1  for `man bowline-call`
+  bowline man call | man -l -                  reads a page at once
 ";
 
 impl Args {

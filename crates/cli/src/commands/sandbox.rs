@@ -23,7 +23,7 @@ use landlock::{
 use crate::exit::{Exit, Failure};
 use crate::print;
 
-/// Runs a command that can use only the files and the network that you allow (Linux)
+/// Runs a command with only the files and network you allow (Linux)
 ///
 /// Write it before the command of a server, here or in the configuration of a host. The server and
 /// all processes that it starts can read the folders of the system, such as /usr and /etc, and no

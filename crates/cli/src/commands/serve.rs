@@ -1,14 +1,18 @@
 //! `bowline serve`: a server that is a command, over HTTP.
 
+use std::time::Duration;
+
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::observe::ObserveArgs;
-use crate::serving::{ADDRESS, Callers, HttpArgs, bridge_to};
+use crate::request::seconds;
+use crate::serving::{ADDRESS, BridgeOptions, Callers, HttpArgs, bridge_to};
 use crate::shared_state::SharedStateArgs;
 use crate::target::TargetArgs;
 
-/// Serves a server that is a command over HTTP, to clients of any revision
+/// Serves a server that is a command over HTTP
 ///
+/// Clients may speak any revision of the protocol.
 /// The command is started once, for all clients. It is stopped after ten minutes without calls, and
 /// started again by the next one.
 #[derive(Debug, clap::Args)]
@@ -21,6 +25,9 @@ pub(crate) struct Args {
     /// The address to serve at
     #[arg(long, value_name = "ADDRESS", default_value = ADDRESS)]
     http: String,
+    /// Seconds to wait for the first answer of the server
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    timeout: Duration,
     #[command(flatten)]
     listen: HttpArgs,
     #[command(flatten)]
@@ -35,8 +42,8 @@ const EXAMPLES: &str = "\
 Examples:
   bowline serve -- npx -y @modelcontextprotocol/server-everything
   bowline serve --http 127.0.0.1:9000 'uvx mcp-server-git'
-  bowline serve https://mcp.example.com/mcp        for clients of another revision
-  bowline serve --store redis://localhost -- npx -y some-server     with others on one store
+  bowline serve https://mcp.example.com/mcp    for clients of another revision
+  bowline serve --store redis://localhost -- npx -y some-server
 ";
 
 impl Args {
@@ -47,9 +54,13 @@ impl Args {
         }
         let shared = self.shared.open().await?;
         let observation = self.observe.begin().await?;
-        let keys = shared.keys().cloned();
-        let bridge = bridge_to(target, Callers::Many, observation.client(), keys);
-        let bridge = interruptible(bridge).await?;
+        let options = BridgeOptions {
+            callers: Callers::Many,
+            patience: self.timeout,
+            layer: observation.client(),
+            keys: shared.keys().cloned(),
+        };
+        let bridge = interruptible(bridge_to(target, options)).await?;
         let server = shared.server(observation.server(bridge.server()));
         let http = shared.http(&server, &observation);
         let outcome = self.listen.serve(http, &self.http, &observation).await;

@@ -12,7 +12,7 @@ use crate::logins::known::{self, KnownServer, Way};
 use crate::logins::{self, Credential, Permission};
 use crate::print::{self, json, table};
 
-/// Shows all stored logins: where, with which scopes, and how long they last
+/// Shows all stored logins, their scopes, and how long they last
 ///
 /// Asks no server anything, and shows no token.
 #[derive(Debug, clap::Args)]

@@ -7,12 +7,13 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::exit::{Exit, Failure};
-use crate::print::{self, clean, json};
+use crate::print::{self, clean, json, log};
 use crate::request::{RequestArgs, with_client};
 
-/// Prints changes of a server as they happen: lists, resources, log messages
+/// Prints changes and log messages of a server as they happen
 ///
-/// Since 2026-07-28 log messages belong to calls, so only servers with a handshake send any here.
+/// Since 2026-07-28 log messages belong to calls, so only servers with a handshake send any here;
+/// `bowline call --log LEVEL` prints those of a call.
 /// JSON is one line for each change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline watch [OPTIONS] TARGET
@@ -123,13 +124,7 @@ impl Args {
             Line::Prompts => "the list of prompts changed".to_owned(),
             Line::Resources => "the list of resources changed".to_owned(),
             Line::Resource { uri } => format!("{} changed", clean(uri)),
-            Line::Log { message } => {
-                let logger = message.logger.as_deref().map(|it| format!("{it}: "));
-                let text: String =
-                    message.data.parse().unwrap_or_else(|_| message.data.to_string());
-                let text = format!("{}: {}{text}", message.level, logger.unwrap_or_default());
-                clean(&text).replace('\n', " ")
-            }
+            Line::Log { message } => log::line(message),
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Guesses what is dangerous about a command, from its words. A command without a finding can still
 //! do harm.
 
-use bowline_gateway::config::CommandLaunch;
+use bowline_gateway::config::{CommandEntry, ConfigVariables};
 
 /// Programs that run the text of their arguments.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "fish", "cmd", "powershell", "pwsh"];
@@ -58,18 +58,20 @@ const VARIABLES: &[&str] = &[
     "PATH",
 ];
 
-/// The findings, as sentences.
-pub(super) fn of_command(launch: &CommandLaunch) -> Vec<String> {
+/// The findings, as sentences. They are about the words with the values of their variables, as far
+/// as these are known.
+pub(super) fn of_command(entry: &CommandEntry, variables: &ConfigVariables) -> Vec<String> {
     let mut findings = Vec::new();
-    let program = base(&launch.program);
-    let has_code = launch.args.iter().any(|it| CODE_OPTIONS.contains(&it.as_str()) || it == "/c");
+    let command = entry.command.expand_known(variables);
+    let args: Vec<String> = entry.args.iter().map(|arg| arg.expand_known(variables)).collect();
+    let program = base(&command);
+    let has_code = args.iter().any(|it| CODE_OPTIONS.contains(&it.as_str()) || it == "/c");
     if SHELLS.contains(&program.as_str()) {
         findings.push(format!("it runs a script in a shell (`{program}`)"));
     } else if INTERPRETERS.contains(&program.as_str()) && has_code {
         findings.push(format!("its arguments are code for `{program}`"));
     }
-    let words = || std::iter::once(&launch.program).chain(&launch.args);
-    let text = words().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let text = std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ");
     for (word, finding) in WORDS {
         if text
             .split(|c: char| c.is_whitespace() || ";|&()`$\"'".contains(c))
@@ -81,7 +83,9 @@ pub(super) fn of_command(launch: &CommandLaunch) -> Vec<String> {
     for place in PLACES.iter().filter(|place| text.contains(**place)) {
         findings.push(format!("it names a sensitive place (`{place}`)"));
     }
-    for name in VARIABLES.iter().filter(|name| launch.env.contains_key(**name)) {
+    let is_set =
+        |name: &str| entry.env.contains_key(name) || entry.pass_env.iter().any(|it| it == name);
+    for name in VARIABLES.iter().filter(|name| is_set(name)) {
         findings.push(format!("the variable `{name}` can make programs run other code"));
     }
     findings
@@ -95,16 +99,16 @@ fn base(program: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bowline_gateway::config::{ConfigFile, ConfigVariables, Dialect, Launch};
+    use bowline_gateway::config::{ConfigFile, Dialect, Start};
 
     use super::*;
 
     fn findings(entry: &str) -> String {
         let text = format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#);
         let file = ConfigFile::parse(&text, "x.json", Dialect::ClaudeCode).unwrap();
-        let launch = file.entries[0].resolve(&ConfigVariables::none()).unwrap();
-        let Launch::Command(launch) = launch else { panic!("no command") };
-        of_command(&launch).join("; ")
+        let Start::Command(entry) = &file.entries[0].start else { panic!("no command") };
+        let variables = ConfigVariables::none().with_environment([("KEYS", "/home/ada/.ssh")]);
+        of_command(entry, &variables).join("; ")
     }
 
     // spec: LOCAL-5
@@ -119,6 +123,8 @@ mod tests {
         assert_eq!(code, "its arguments are code for `node`");
         let place = findings(r#"{"command":"cat","args":["~/.ssh/id_rsa"]}"#);
         assert!(place.contains("sensitive place (`.ssh`)"), "{place}");
+        let expanded = findings(r#"{"command":"${S:-sh}","args":["${KEYS}"]}"#);
+        assert!(expanded.contains("a shell (`sh`)") && expanded.contains(".ssh"), "{expanded}");
         let variable = findings(r#"{"command":"npx","env":{"NODE_OPTIONS":"--require ./x"}}"#);
         assert!(variable.contains("`NODE_OPTIONS` can make"), "{variable}");
     }

@@ -23,6 +23,24 @@ enum Class {
     Business,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Extra {
+    Window,
+    Bicycle,
+    Lounge,
+}
+
+impl Extra {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Window => "window",
+            Self::Bicycle => "bicycle",
+            Self::Lounge => "lounge",
+        }
+    }
+}
+
 /// Every kind of field that a form can have.
 #[derive(Deserialize, JsonSchema)]
 struct Trip {
@@ -34,6 +52,13 @@ struct Trip {
     days: u16,
     /// Which class
     class: Class,
+    /// Kilograms of luggage
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 40.0))]
+    luggage: Option<f64>,
+    /// What else
+    #[serde(default)]
+    extras: Vec<Extra>,
     /// With a meal
     #[serde(default)]
     meal: bool,
@@ -57,7 +82,10 @@ pub(super) async fn book(ask: Ask) -> Result<String> {
     }
     let meal = if trip.meal { "with a meal" } else { "without a meal" };
     let ticket = trip.email.map(|email| format!("; ticket to {email}")).unwrap_or_default();
-    Ok(format!("Booked: {} in {} days, {class}, {meal}{ticket}", trip.city, trip.days))
+    let extras: String = trip.extras.iter().map(|extra| format!(", {}", extra.name())).collect();
+    let luggage = trip.luggage.map(|weight| format!(", {weight} kg")).unwrap_or_default();
+    let Trip { city, days, .. } = trip;
+    Ok(format!("Booked: {city} in {days} days, {class}, {meal}{luggage}{extras}{ticket}"))
 }
 
 /// Ask the client's model for a rhyme

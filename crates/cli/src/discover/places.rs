@@ -15,8 +15,8 @@ pub(crate) struct Folders {
     pub(crate) settings: Option<PathBuf>,
     /// The user's folder for the settings of programs that follow the conventions of Unix.
     pub(crate) config: Option<PathBuf>,
-    /// The working folder.
-    pub(crate) project: Option<PathBuf>,
+    /// The working folder, then its parents up to the root of its repository.
+    pub(crate) projects: Vec<PathBuf>,
 }
 
 /// A file that may exist.
@@ -25,6 +25,8 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
     pub(super) dialect: Dialect,
     pub(super) origin: Origin,
+    /// The folder that `${workspaceFolder}` stands for.
+    pub(super) workspace: Option<PathBuf>,
 }
 
 /// Below the home.
@@ -47,7 +49,7 @@ const SETTINGS: &[(&str, Dialect)] = &[
 /// Below the folder of configurations.
 const CONFIG: &[(&str, Dialect)] = &[("zed/settings.json", Dialect::Zed)];
 
-/// Below the working folder.
+/// Below the working folder, and below its parents.
 const PROJECT: &[(&str, Dialect)] = &[
     (".mcp.json", Dialect::ClaudeCode),
     (".cursor/mcp.json", Dialect::Cursor),
@@ -70,28 +72,51 @@ impl Folders {
             _ => config.clone(),
         };
         let config = if cfg!(windows) { variable("APPDATA") } else { config };
-        Self { home: std::env::home_dir(), settings, config, project: std::env::current_dir().ok() }
+        let home = std::env::home_dir();
+        let working = std::env::current_dir().ok();
+        let projects = working.map(|it| projects(&it, home.as_deref())).unwrap_or_default();
+        Self { home, settings, config, projects }
     }
 
     /// The files that may exist, those of the user first.
     pub(super) fn places(&self) -> Vec<Place> {
-        let below = |folder: &Option<PathBuf>, names: &[(&str, Dialect)], origin| {
-            let place = |folder: &Path| {
-                let place = |&(name, dialect): &(&str, Dialect)| Place {
-                    path: folder.join(name),
-                    dialect,
-                    origin,
-                };
-                names.iter().map(place).collect::<Vec<_>>()
-            };
-            folder.as_deref().map(place).unwrap_or_default()
-        };
-        [
-            below(&self.home, HOME, Origin::User),
-            below(&self.settings, SETTINGS, Origin::User),
-            below(&self.config, CONFIG, Origin::User),
-            below(&self.project, PROJECT, Origin::Project),
-        ]
-        .concat()
+        let users = [(&self.home, HOME), (&self.settings, SETTINGS), (&self.config, CONFIG)];
+        let users = users.into_iter().filter_map(|(folder, names)| Some((folder.as_ref()?, names)));
+        let users = users
+            .flat_map(|(folder, names)| below(folder, names, Origin::User, self.projects.first()));
+        let projects = self.projects.iter();
+        let projects = projects.flat_map(|it| below(it, PROJECT, Origin::Project, Some(it)));
+        users.chain(projects).collect()
     }
+}
+
+fn below(
+    folder: &Path,
+    names: &[(&str, Dialect)],
+    origin: Origin,
+    workspace: Option<&PathBuf>,
+) -> Vec<Place> {
+    let place = |&(name, dialect): &(&str, Dialect)| Place {
+        path: folder.join(name),
+        dialect,
+        origin,
+        workspace: workspace.cloned(),
+    };
+    names.iter().map(place).collect()
+}
+
+/// The folders whose files are files of the project: the working folder and its parents up to the
+/// root of its repository. Without a repository they end below the home; outside of the home, where
+/// other users may write, only the working folder counts.
+pub(super) fn projects(working: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let parents = working.ancestors().skip(1).take_while(|it| Some(*it) != home);
+    let folders: Vec<&Path> = std::iter::once(working).chain(parents).collect();
+    let root = folders.iter().position(|folder| folder.join(".git").exists());
+    let is_below_home = home.is_some_and(|home| home != working && working.starts_with(home));
+    let count = match root {
+        Some(root) => root + 1,
+        None if is_below_home => folders.len(),
+        None => 1,
+    };
+    folders[..count].iter().map(|folder| folder.to_path_buf()).collect()
 }

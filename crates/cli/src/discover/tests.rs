@@ -14,7 +14,8 @@ fn folders(files: &[(&str, &str)]) -> (tempfile::TempDir, Folders) {
         fs::write(path, text).unwrap();
     }
     let (settings, config) = (below("home/.config"), below("home/.config"));
-    let folders = Folders { home: below("home"), settings, config, project: below("project") };
+    let projects = below("project").into_iter().collect();
+    let folders = Folders { home: below("home"), settings, config, projects };
     (root, folders)
 }
 
@@ -93,7 +94,7 @@ fn entries_for_other_projects_are_left_out() {
 fn in_the_home_folder_a_file_of_the_user_stays_one() {
     let text = r#"{"mcpServers":{"a":{"command":"run"}}}"#;
     let (_root, mut folders) = folders(&[("home/.cursor/mcp.json", text)]);
-    folders.project.clone_from(&folders.home);
+    folders.projects = folders.home.iter().cloned().collect();
     assert_eq!(names(&discover(&folders)), [("cursor:a".to_owned(), Origin::User)]);
 }
 
@@ -106,4 +107,79 @@ fn a_broken_file_is_a_problem_and_hides_no_others() {
     let discovery = discover(&folders);
     assert_eq!(names(&discovery).len(), 1);
     assert_eq!(discovery.problems.len(), 2, "{:?}", discovery.problems);
+}
+
+#[test]
+fn files_of_a_project_are_searched_up_to_the_root_of_its_repository() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    fs::create_dir_all(at("home/work/repository/.git")).unwrap();
+    fs::create_dir_all(at("home/work/repository/a/b")).unwrap();
+    let searched = |working: &str| places::projects(&at(working), Some(&at("home")));
+    let inside = searched("home/work/repository/a/b");
+    let expected = ["home/work/repository/a/b", "home/work/repository/a", "home/work/repository"];
+    assert_eq!(inside, expected.map(at));
+    // Without a repository: below the home, and not the home itself.
+    assert_eq!(searched("home/work/notes"), ["home/work/notes", "home/work"].map(at));
+    assert_eq!(searched("home"), [at("home")]);
+    // Other users may write to the parents.
+    assert_eq!(searched("elsewhere/notes"), [at("elsewhere/notes")]);
+}
+
+#[test]
+fn the_nearest_folder_of_a_project_hides_its_parents() {
+    let named = |command: &str| format!(r#"{{"mcpServers":{{"git":{{"command":"{command}"}}}}}}"#);
+    let (root, mut folders) = folders(&[
+        ("project/.mcp.json", &named("root")),
+        ("project/sub/.mcp.json", &named("near")),
+    ]);
+    folders.projects.insert(0, root.path().join("project/sub"));
+    let discovery = discover(&folders);
+    assert_eq!(addresses(&discovery, "git"), ["near"]);
+    assert_eq!(discovery.found[1].workspace, Some(root.path().join("project")));
+}
+
+/// The addresses of the servers of this name.
+fn addresses<'d>(discovery: &'d Discovery, name: &str) -> Vec<&'d str> {
+    discovery.named(name).iter().map(|it| it.entry.address()).collect()
+}
+
+#[test]
+fn within_one_host_the_first_file_hides_the_others() {
+    let named = |command: &str| format!(r#"{{"servers":{{"git":{{"command":"{command}"}}}}}}"#);
+    let settings = format!(r#"{{"mcp":{}}}"#, named("second"));
+    let (_root, folders) = folders(&[
+        ("home/.config/Code/User/mcp.json", &named("first")),
+        ("home/.config/Code/User/settings.json", &settings),
+        ("home/.config/Code - Insiders/User/mcp.json", &named("third")),
+        ("project/.vscode/mcp.json", r#"{"servers":{"hub":{"command":"first"}}}"#),
+        ("project/.vscode/settings.json", r#"{"mcp":{"servers":{"hub":{"command":"second"}}}}"#),
+    ]);
+    let discovery = discover(&folders);
+    for name in ["git", "vs-code:git", "hub", "vs-code:hub"] {
+        assert_eq!(addresses(&discovery, name), ["first"], "{name}");
+    }
+}
+
+#[test]
+fn equal_entries_with_the_folder_of_the_project_are_one() {
+    let entry = r#"{"git":{"command":"run","args":["${workspaceFolder}"]}}"#;
+    let (_root, folders) = folders(&[
+        ("home/.cursor/mcp.json", &format!(r#"{{"mcpServers":{entry}}}"#)),
+        ("home/.config/Code/User/mcp.json", &format!(r#"{{"servers":{entry}}}"#)),
+    ]);
+    assert_eq!(addresses(&discover(&folders), "git"), ["run"]);
+}
+
+#[test]
+fn an_entry_that_is_switched_off_does_not_make_a_name_ambiguous() {
+    let off = r#"{"mcpServers":{"git":{"command":"off","disabled":true}}}"#;
+    let (_root, folders) = folders(&[
+        ("home/.claude.json", off),
+        ("home/.cursor/mcp.json", r#"{"mcpServers":{"git":{"command":"on"}}}"#),
+    ]);
+    let discovery = discover(&folders);
+    assert_eq!(addresses(&discovery, "git"), ["on"]);
+    // Its whole name still names it.
+    assert_eq!(addresses(&discovery, "claude-code:git"), ["off"]);
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline::types::text::counted;
-use bowline_gateway::config::{ConfigError, ConfigVariables, Launch, Start};
+use bowline_gateway::config::{ConfigError, Launch, Start};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -16,7 +16,7 @@ use self::display::Display;
 use self::processes::Processes;
 use super::lint::Level;
 use super::{Authorization, Inspection};
-use crate::discover::{Discovery, Found};
+use crate::discover::{Discovery, Found, Origin};
 use crate::exit::{Exit, Failure};
 use crate::target::{Target, TargetArgs};
 use crate::terminal;
@@ -50,8 +50,10 @@ pub(crate) struct Row {
     pub(crate) tokens_estimated: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) start_milliseconds: Option<u64>,
-    /// How many processes of it run already.
-    pub(crate) processes: usize,
+    /// How many processes of it run already. `None` for a URL, and where the operating system does
+    /// not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) processes: Option<usize>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -96,7 +98,7 @@ type NumberedTargets = Vec<(usize, Target)>;
 /// All questions to the user are asked here, before anything starts.
 fn rows(discovery: &Discovery, args: &TargetArgs) -> Result<(Vec<Row>, NumberedTargets), Failure> {
     let processes = Processes::now();
-    let launches: Vec<Option<Launch>> = discovery.found.iter().map(launch).collect();
+    let launches: Vec<Option<Launch>> = discovery.found.iter().map(Found::launch).collect();
     let (mut rows, mut targets) = (Vec::new(), Vec::new());
     for (index, (found, launch)) in discovery.found.iter().zip(&launches).enumerate() {
         let mut row = Row::new(found, launch.as_ref(), &processes);
@@ -114,32 +116,22 @@ fn rows(discovery: &Discovery, args: &TargetArgs) -> Result<(Vec<Row>, NumberedT
     Ok((rows, targets))
 }
 
-/// How an entry is reached. `None` if a variable of it has no value.
-fn launch(found: &Found) -> Option<Launch> {
-    let mut variables = ConfigVariables::of_process();
-    if let Ok(folder) = std::env::current_dir() {
-        variables = variables.with_workspace(folder);
-    }
-    found.entry.resolve(&variables).ok()
-}
-
 /// The server of an entry, or why it is left alone.
 fn target(found: &Found, args: &TargetArgs) -> Result<Target, Failure> {
     if found.entry.disabled {
         return Err(left_alone("switched off in its file"));
     }
-    if found.entry.variables().iter().any(|name| name.starts_with("input:")) {
-        return Err(left_alone(
-            "not started: it needs values; `bowline inspect NAME` asks for them",
-        ));
+    if !args.has_inputs(found) {
+        let why = "not started: it needs values; `--input ID=VALUE` gives them, \
+                   `bowline inspect NAME` asks for them";
+        return Err(left_alone(why));
     }
-    let mut target = args.found(found)?;
-    if target.consent.is_some() && !args.agrees() && !terminal::is_interactive() {
+    let is_project = found.origin == Origin::Project;
+    if is_project && !args.agrees() && !terminal::is_interactive() {
         let why = "not started: a file of this project names it; `--yes` starts it";
         return Err(left_alone(why));
     }
-    target.agree()?;
-    Ok(target)
+    args.found(found)
 }
 
 fn left_alone(why: &str) -> Failure {
@@ -155,12 +147,11 @@ impl Row {
         };
         let processes = match launch {
             Some(Launch::Command(command)) => processes.count(command),
-            _ => 0,
+            _ => None,
         };
-        let mut notes = Vec::new();
-        if processes > 1 {
-            notes.push(format!("{processes} processes of it run already"));
-        }
+        let many = processes.filter(|count| *count > 1);
+        let notes = many.map(|count| format!("{count} processes of it run already"));
+        let notes = notes.into_iter().collect();
         Self {
             name: entry.name.clone(),
             source: entry.dialect.host(),

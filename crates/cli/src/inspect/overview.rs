@@ -26,7 +26,10 @@ impl Overview {
             false => self.table(width) + &self.sum(width),
         };
         for problem in &self.problems {
-            out.push_str(&format!("{WARNING}problem:{WARNING:#} {}\n", clean(problem)));
+            let text = format!("problem: {}", clean(problem));
+            let lines = wrap(&text, width.saturating_sub(2)).join("\n  ");
+            let marked = format!("{WARNING}problem:{WARNING:#}");
+            out.push_str(&format!("{}\n", lines.replacen("problem:", &marked, 1)));
         }
         out
     }
@@ -83,7 +86,7 @@ fn cells(row: &Row) -> [String; 8] {
         number(row.tools),
         number(row.tokens_estimated),
         row.start_milliseconds.map_or_else(|| NOTHING.to_owned(), |it| format!("{it} ms")),
-        row.processes.to_string(),
+        number(row.processes),
     ]
 }
 
@@ -143,7 +146,7 @@ mod tests {
             tools: None,
             tokens_estimated: None,
             start_milliseconds: None,
-            processes: 0,
+            processes: Some(0),
             notes: Vec::new(),
         }
     }
@@ -154,13 +157,16 @@ mod tests {
             tools: Some(14),
             tokens_estimated: Some(2310),
             start_milliseconds: Some(42),
-            processes: 3,
+            processes: Some(3),
             notes: vec!["3 processes of it run already".to_owned()],
             ..row("files")
         };
         let notes = vec!["authorization failed: the server wants a credential".to_owned()];
         let linear = Row { authorization: Authorization::Needed, notes, ..row("linear\u{1b}[2J") };
-        Overview { servers: vec![files, linear], problems: vec!["mcp.json: no JSON".to_owned()] }
+        Overview {
+            servers: vec![files, linear],
+            problems: vec!["mcp.json: line 3 column 7: no JSON".to_owned()],
+        }
     }
 
     fn plain(overview: &Overview, width: usize) -> String {
@@ -177,7 +183,7 @@ linear\\u{1b}[2J  Claude Code  –           login      –       –      –  
   authorization failed: the server wants a credential
 
 1 of 2 servers answered, with 14 tools: about 2310 tokens for a model.
-problem: mcp.json: no JSON
+problem: mcp.json: line 3 column 7: no JSON
 ";
         assert_eq!(plain(&overview(), 80), expected);
     }
@@ -196,7 +202,8 @@ linear\\u{1b}[2J
 
 1 of 2 servers answered, with 14 tools:
 about 2310 tokens for a model.
-problem: mcp.json: no JSON
+problem: mcp.json: line 3 column 7: no
+  JSON
 ";
         assert_eq!(plain(&overview(), 40), expected);
     }

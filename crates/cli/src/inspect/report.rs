@@ -7,8 +7,11 @@ use serde::Serialize;
 
 use super::lint::{Finding, Level};
 use super::{Described, Inspection, Step};
-use crate::print::table::Table;
+use crate::print::table::{Table, wrap};
 use crate::print::{BOLD, clean};
+
+/// The narrowest column for the notes of steps.
+const NARROWEST_NOTE: usize = 24;
 
 /// The findings that are shown; the rest is counted. JSON has them all.
 const SHOWN: usize = 40;
@@ -18,7 +21,7 @@ impl Inspection {
     pub(crate) fn shown(&self, width: usize) -> String {
         let mut out = format!("{BOLD}{}{BOLD:#}\n", clean(&self.label));
         for step in &self.steps {
-            out.push_str(&line(step));
+            out.push_str(&line(step, width));
         }
         if self.findings.is_empty() {
             return out;
@@ -61,11 +64,19 @@ impl Inspection {
     }
 }
 
-fn line(step: &Step) -> String {
+/// A step. Its note is wrapped, and stands below the step where the terminal is narrow.
+fn line(step: &Step, width: usize) -> String {
     let mark = if step.is_done { "ok" } else { "FAILED" };
     let took = format!("{:.0} ms", milliseconds(step.took));
+    let known = format!("  {:<13}  {mark:<6}  {took:>8}", step.name);
     let note = clean(&step.note);
-    format!("  {:<13}  {mark:<6}  {took:>8}  {note}\n", step.name)
+    let column = known.len() + 2;
+    if let Some(room) = width.checked_sub(column).filter(|room| *room >= NARROWEST_NOTE) {
+        let lines = wrap(&note, room).join(&format!("\n{}", " ".repeat(column)));
+        return format!("{known}  {lines}\n");
+    }
+    let lines = wrap(&note, width.saturating_sub(4));
+    format!("{known}\n    {}\n", lines.join("\n    "))
 }
 
 fn milliseconds(took: Duration) -> f64 {
@@ -115,5 +126,27 @@ impl<'a> ServerReport<'a> {
             tools: server.tools,
             tokens_estimated: server.tokens,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_broken_between_words_at_every_width() {
+        let note = "the certificate of mcp.example.com has expired".to_owned();
+        let took = Duration::from_millis(12);
+        let step = Step { name: "authorization", is_done: false, took, note };
+        assert_eq!(
+            line(&step, 60),
+            "  authorization  FAILED     12 ms  the certificate of\n\
+             \x20                                  mcp.example.com has\n\
+             \x20                                  expired\n"
+        );
+        assert_eq!(
+            line(&step, 40),
+            "  authorization  FAILED     12 ms\n    the certificate of mcp.example.com\n    has expired\n"
+        );
     }
 }

@@ -4,10 +4,12 @@ use bowline::types::elicitation::schema::{
     FieldKind, FormField, FormSchema, MultiSelectSchema, SelectOption, SelectSchema,
 };
 use bowline::types::json::{Object, RawJson};
+use console::Term;
 use dialoguer::{Input, MultiSelect, Select};
 
 use crate::exit::Failure;
-use crate::print::clean;
+use crate::print::table::wrap;
+use crate::print::{self, clean};
 use crate::schema::Members;
 use crate::terminal::{theme, unasked};
 
@@ -29,6 +31,7 @@ pub(super) struct Asked<'a> {
 ///
 /// If the user cannot be asked.
 pub(super) fn ask(asked: &Asked<'_>) -> Result<Option<RawJson>, Failure> {
+    asked.describe();
     match &asked.field.kind {
         FieldKind::String(schema) => asked.text(schema.default.clone(), |text| {
             RawJson::from_value(text).map_err(|error| error.to_string())
@@ -53,12 +56,20 @@ fn number(text: &str) -> Result<RawJson, String> {
 }
 
 impl Asked<'_> {
-    /// The question: the title or name, and the description.
+    /// Prints what the field is for. The prompt itself stays short: a prompt that is wider than
+    /// the terminal is not erased whole, and would be shown twice.
+    fn describe(&self) {
+        let Some(about) = &self.field.description else { return };
+        let width = usize::from(Term::stderr().size().1).max(20);
+        let about = clean(about).replace('\n', " ");
+        print::note(&wrap(about.trim(), width).join("\n"));
+    }
+
+    /// The question: the title or name.
     fn prompt(&self) -> String {
         let name = self.field.title.as_deref().unwrap_or(self.name);
-        let about = self.field.description.as_deref().map(|it| format!(" ({it})"));
         let mark = if self.is_required { "" } else { ", optional" };
-        clean(&format!("{name}{}{mark}", about.unwrap_or_default())).replace('\n', " ")
+        clean(&format!("{name}{mark}")).replace('\n', " ")
     }
 
     fn text(
@@ -112,8 +123,9 @@ impl Asked<'_> {
         let default: Vec<String> = before.or_else(|| schema.default.clone()).unwrap_or_default();
         let marked: Vec<bool> =
             schema.options.iter().map(|it| default.contains(&it.value)).collect();
+        print::note("Space marks, Enter ends.");
         let chosen = MultiSelect::with_theme(&theme())
-            .with_prompt(format!("{}; space marks, Enter ends", self.prompt()))
+            .with_prompt(self.prompt())
             .items(names(&schema.options))
             .defaults(&marked)
             .interact()

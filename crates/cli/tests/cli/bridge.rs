@@ -168,3 +168,48 @@ fn a_gateway_without_a_usable_file_ends_with_3() {
     assert_eq!(usual.code, Some(3));
     assert!(usual.stderr.contains("gateway.json: $.mcpServers.a: "), "{}", usual.stderr);
 }
+
+#[test]
+fn a_bridge_says_what_it_waits_for() {
+    // Accepts connections, and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", silent.local_addr().unwrap());
+    for words in [&["connect", &url][..], &["serve", "--http", "127.0.0.1:0", &url]] {
+        let mut command = bowline();
+        let mut child = command.args(words).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(line, format!("{url} has not answered yet; Ctrl-C stops the waiting\n"));
+    }
+}
+
+#[test]
+fn a_bridge_waits_as_long_as_it_is_told() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", silent.local_addr().unwrap());
+    for command in ["connect", "serve"] {
+        let begun = std::time::Instant::now();
+        let late = run(&[command, "--timeout", "0.1", &url]);
+        assert_eq!(late.code, Some(5), "{late:?}");
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_gateway_takes_the_values_of_inputs_from_its_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("test \"$1\" = s3cr3t && exec {}", exhibit().display());
+    let entry = format!(r#"{{"command":"sh","args":["-c",{script:?},"sh","${{input:tok}}"]}}"#);
+    let text = format!(r#"{{"servers":{{"ex":{entry}}},"inputs":[{{"id":"tok"}}]}}"#);
+    let file = folder.path().join("mcp.json");
+    fs::write(&file, text).unwrap();
+    let gateway = ["--", bowline_path(), "gateway", "--stdio", file.to_str().unwrap()];
+    let call = ["call", "ex__echo", "message=hi"];
+    let called = run(&[&call[..], &gateway, &["--input", "tok=s3cr3t"]].concat());
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{called:?}");
+    let refused = run(&[&["call", "--verbose"][..], &call[1..], &gateway].concat());
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("`--input tok=VALUE`"), "{refused:?}");
+}

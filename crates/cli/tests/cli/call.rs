@@ -87,3 +87,13 @@ fn a_tool_that_takes_too_long_ends_with_5() {
     assert_eq!((called.code, called.stdout.as_str()), (Some(5), ""));
     expect("call_timeout.txt", &called.stderr);
 }
+
+#[test]
+fn log_messages_of_a_call_are_printed_to_standard_error() {
+    for revision in BOTH {
+        let words = ["call", "talk", "--log", "error", "--revision", revision];
+        let called = super::demo::with_demo(&words);
+        assert_eq!((called.code, called.stdout.as_str()), (Some(0), "wrote 8 log messages\n"));
+        expect("call_log.txt", &called.stderr);
+    }
+}

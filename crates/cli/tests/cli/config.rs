@@ -31,6 +31,13 @@ impl Folders {
     fn run(&self, arguments: &[&str]) -> Run {
         self.command(arguments).output().unwrap().into()
     }
+
+    /// The command with a variable whose value must not be printed.
+    fn with_secret(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(arguments);
+        command.env("SECRET", "s3cr3t");
+        command
+    }
 }
 
 /// A file that names the test's server `a b`, started by a script that leaves a mark first.
@@ -99,6 +106,136 @@ fn a_url_of_the_project_gets_no_secret_without_consent() {
     assert_eq!((called.code, called.stdout.as_str()), (Some(3), ""));
     assert!(called.stderr.contains(&http.url) && called.stderr.contains("X-Key"));
     assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
+}
+
+/// A script that writes its last argument to a file, then runs the test's server.
+fn keeping() -> String {
+    format!("printf %s \"$1\" >got; exec {}", exhibit().display())
+}
+
+// spec: LOCAL-2
+#[test]
+fn consent_shows_variables_of_a_command_by_name_and_never_their_values() {
+    let entry = format!(r#"{{"command":"sh","args":["-c",{:?},"sh","${{SECRET}}"]}}"#, keeping());
+    let text = format!(r#"{{"mcpServers":{{"ex":{entry}}}}}"#);
+    let folders = Folders::new(&[("project/.mcp.json", text)]);
+    let called: Run = folders.with_secret(CALL).output().unwrap().into();
+    assert_eq!(called.code, Some(3));
+    assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
+    let shown = called.stderr.replace(exhibit().to_str().unwrap(), "EXHIBIT");
+    expect("consent_variable.txt", &shown.replace(folders.0.path().to_str().unwrap(), "ROOT"));
+
+    let called: Run = folders.with_secret(&[CALL, &["--yes"]].concat()).output().unwrap().into();
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
+    assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
+    assert_eq!(fs::read_to_string(folders.0.path().join("project/got")).unwrap(), "s3cr3t");
+
+    let mut terminal = Terminal::start(folders.with_secret(CALL));
+    terminal.wait_for("with the value of SECRET");
+    terminal.wait_for("Run it?");
+    terminal.answer("Run it?", "y");
+    let (code, stdout, shown) = terminal.end();
+    assert_eq!((code, stdout.as_str()), (Some(0), "hi\n"), "{shown}");
+    assert!(!shown.contains("s3cr3t"), "{shown}");
+}
+
+// spec: LOCAL-2
+#[test]
+fn consent_shows_variables_of_a_url_by_name_and_never_their_values() {
+    let http = HttpExhibit::start();
+    let entry = format!(r#"{{"url":"{}?key=${{SECRET}}"}}"#, http.url);
+    let text = format!(r#"{{"mcpServers":{{"ex":{entry}}}}}"#);
+    let folders = Folders::new(&[("project/.mcp.json", text)]);
+    for words in [CALL, &[CALL, &["--yes"]].concat()] {
+        let called: Run = folders.with_secret(words).output().unwrap().into();
+        assert!(called.stderr.contains(&format!("{}?key=${{SECRET}}\n", http.url)));
+        assert!(called.stderr.contains("with the value of SECRET"), "{}", called.stderr);
+        assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
+    }
+    let mut terminal = Terminal::start(folders.with_secret(CALL));
+    terminal.wait_for("?key=${SECRET}");
+    terminal.answer("Call it?", "n");
+    let (code, stdout, shown) = terminal.end();
+    assert_eq!((code, stdout.as_str()), (Some(3), ""), "{shown}");
+}
+
+/// A file of VS Code in the project, whose server `ex` needs the input `tok`.
+fn asking() -> Folders {
+    let entry =
+        format!(r#"{{"command":"sh","args":["-c",{:?},"sh","${{input:tok}}"]}}"#, keeping());
+    let input = r#"{"id":"tok","type":"promptString","description":"Token","password":true}"#;
+    let text = format!(r#"{{"servers":{{"ex":{entry}}},"inputs":[{input}]}}"#);
+    let folders = Folders::new(&[]);
+    fs::create_dir(folders.0.path().join("project/.vscode")).unwrap();
+    fs::write(folders.0.path().join("project/.vscode/mcp.json"), text).unwrap();
+    folders
+}
+
+#[test]
+fn an_input_is_asked_for_after_consent_and_not_shown() {
+    let folders = asking();
+    let mut terminal = Terminal::start(folders.command(CALL));
+    terminal.wait_for("with the value of the input tok");
+    terminal.answer("Run it?", "y");
+    let file = folders.0.path().join("project/.vscode/mcp.json");
+    terminal.wait_for(&format!("{} asks for a value for `ex`:", file.display()));
+    terminal.answer("Token", "s3cr3t\r");
+    let (code, stdout, shown) = terminal.end();
+    assert_eq!((code, stdout.as_str()), (Some(0), "hi\n"), "{shown}");
+    assert!(!shown.contains("s3cr3t"), "{shown}");
+    assert_eq!(fs::read_to_string(folders.0.path().join("project/got")).unwrap(), "s3cr3t");
+
+    let mut terminal = Terminal::start(folders.command(CALL));
+    terminal.answer("Run it?", "n");
+    let (code, _, shown) = terminal.end();
+    assert_eq!(code, Some(3));
+    assert!(!shown.contains("Token"), "{shown}");
+}
+
+#[test]
+fn an_input_has_the_value_of_the_command_line() {
+    let folders = asking();
+    let called = folders.run(&[CALL, &["--yes"]].concat());
+    assert_eq!(called.code, Some(3));
+    assert!(called.stderr.contains("`--input tok=VALUE`"), "{}", called.stderr);
+    let called = folders.run(&[CALL, &["--yes", "--input", "tok=s3cr3t"]].concat());
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
+    assert!(!called.stderr.contains("s3cr3t"), "{}", called.stderr);
+    assert_eq!(fs::read_to_string(folders.0.path().join("project/got")).unwrap(), "s3cr3t");
+    let all = folders.run(&["inspect", "--yes", "--input", "tok=s3cr3t"]);
+    assert!(all.stdout.contains("1 of 1 server answered"), "{}", all.stdout);
+}
+
+#[test]
+fn a_server_for_one_project_hides_the_one_for_all_projects_of_the_same_host() {
+    let folders = Folders::new(&[]);
+    let project = folders.0.path().join("project");
+    let ex = marking().replace(r#"{"mcpServers":"#, "");
+    let text = format!(
+        r#"{{"mcpServers":{{"ex":{{"command":"other"}}}},
+            "projects":{{{:?}:{{"mcpServers":{ex}}}}}"#,
+        project.to_str().unwrap()
+    );
+    fs::write(folders.0.path().join("home/.claude.json"), text).unwrap();
+    for name in ["ex", "claude-code:ex"] {
+        let called = folders.run(&["call", name, "echo", "message=hi"]);
+        assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
+    }
+}
+
+// spec: LOCAL-1
+#[test]
+fn a_file_at_the_root_of_the_repository_names_servers_for_its_folders_with_consent() {
+    let folders = Folders::new(&[("project/.mcp.json", marking())]);
+    fs::create_dir_all(folders.0.path().join("project/.git")).unwrap();
+    let sub = folders.0.path().join("project/sub");
+    fs::create_dir(&sub).unwrap();
+    let refused: Run = folders.command(CALL).current_dir(&sub).output().unwrap().into();
+    assert_eq!(refused.code, Some(3));
+    assert!(refused.stderr.contains("needs consent"), "{}", refused.stderr);
+    let agreed = [CALL, &["--yes"]].concat();
+    let called: Run = folders.command(&agreed).current_dir(&sub).output().unwrap().into();
+    assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
 }
 
 #[test]

@@ -181,6 +181,30 @@ fn a_command_without_a_login_opens_no_page_and_ends_with_4() {
 }
 
 #[test]
+fn a_list_of_logins_that_cannot_be_read_stops_only_commands_that_need_a_login() {
+    let http = HttpExhibit::start();
+    // Below a file there can be no list.
+    let run = |words: &[&str]| -> Run {
+        bowline().args(words).env("XDG_DATA_HOME", "/dev/null").output().unwrap().into()
+    };
+    for words in [
+        &["call", &http.url, "echo", "message=hi"][..],
+        &["inspect", &http.url],
+        &["check", &http.url],
+    ] {
+        let called = run(words);
+        assert_eq!(called.code, Some(0), "{words:?} {called:?}");
+        assert_eq!(called.stderr.matches("note: the list of logins").count(), 1, "{called:?}");
+    }
+    let protected = Protected::start();
+    let refused = run(&["list", &protected.url]);
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    let (before, hint) = refused.stderr.rsplit_once("hint: ").unwrap();
+    assert!(before.contains("error: "), "{refused:?}");
+    assert!(hint.contains("the list of logins, /dev/null/"), "{refused:?}");
+}
+
+#[test]
 fn a_login_is_used_by_every_command_in_both_eras() {
     let protected = Protected::start();
     let login = protected.log_in(&[&protected.url]);

@@ -1,5 +1,7 @@
 //! `bowline read`, `bowline prompt` and `bowline complete`.
 
+use std::time::{Duration, Instant};
+
 use super::*;
 
 #[test]
@@ -39,7 +41,10 @@ fn a_wrong_name_brings_the_nearest() {
 fn every_command_can_wait_shorter() {
     let sleeper = ["--timeout", "0.05", "--", "sleep", "600"];
     for words in [&["list"][..], &["read", "a://b"], &["prompt", "a"], &["complete", "a", "b=c"]] {
+        let begun = Instant::now();
         let late = run(&[words, &sleeper].concat());
+        // The question for the era and the handshake have this time each.
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
         assert_eq!((late.code, late.stdout.as_str()), (Some(5), ""), "{late:?}");
         assert!(late.stderr.ends_with("hint: `--timeout SECONDS` waits longer\n"), "{late:?}");
     }

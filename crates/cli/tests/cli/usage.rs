@@ -6,7 +6,10 @@ use super::*;
 fn without_a_command_it_prints_what_it_can_do() {
     let shown = run(&[]);
     assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
+    // A screen of 24 lines, or a little more.
+    assert!(shown.stdout.lines().count() <= 26, "{}", shown.stdout);
     expect("help.txt", &shown.stdout);
+    expect("short.txt", &run(&["-h"]).stdout);
 }
 
 /// The commands, in the order of the help.

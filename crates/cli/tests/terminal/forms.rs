@@ -9,21 +9,31 @@ fn a_form_is_answered_field_by_field() {
         screen.run("bowline call book -- bowline demo --stdio");
         screen.wait_for("Cancel");
         screen.press("Enter");
-        answer(&screen, "Where to", "Oslo");
-        answer(&screen, "In how many days", "400");
+        answer(&screen, "? city", "Oslo");
+        answer(&screen, "? days", "400");
         screen.wait_for("more than 365");
-        answer(&screen, "In how many days", "14");
+        answer(&screen, "? days", "14");
         screen.wait_for("business");
         expect(&format!("form_choice_{width}.txt"), &screen.shown());
         screen.press("Down");
         screen.press("Enter");
-        screen.wait_for("With a meal");
+        answer(&screen, "? luggage", "12.5");
+        screen.wait_for("bicycle");
+        screen.press("Space");
         screen.press("Enter");
-        answer(&screen, "Where the ticket goes", "ada@example.com");
+        screen.wait_for("? meal");
+        screen.press("Enter");
+        answer(&screen, "? email", "ada@example.com");
         screen.wait_for("Change");
         screen.press("Enter");
         screen.wait_for("book it?");
         expect(&format!("form_question_{width}.txt"), &screen.shown());
+        screen.press("Enter");
+        screen.wait_for("❯ yes");
+        screen.press("Enter");
+        screen.wait_for("Change");
+        screen.press("Enter");
+        screen.wait_for("12.5 kg, window");
     }
 }
 

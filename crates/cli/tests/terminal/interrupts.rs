@@ -43,3 +43,11 @@ fn ctrl_c_in_a_field_ends_with_130_and_restores_the_terminal() {
 fn ctrl_c_ends_a_watch_with_130() {
     interrupt("bowline watch --uri demo://clock -- bowline demo --stdio", "demo://clock changed");
 }
+
+#[test]
+fn ctrl_c_ends_the_reading_of_arguments_with_130() {
+    for command in ["call echo -", "bench echo -"] {
+        let command = format!("bowline {command} -- bowline demo --stdio");
+        interrupt(&command, "reading arguments from standard input");
+    }
+}

@@ -14,6 +14,16 @@ fn lists_fit_the_width_of_the_terminal() {
 }
 
 #[test]
+fn an_inspection_is_broken_between_words() {
+    for width in WIDTHS {
+        let screen = Screen::open(width);
+        screen.run("bowline inspect -- bowline demo --stdio");
+        assert_eq!(screen.code(), 0, "{}", screen.shown());
+        assert_eq!(screen.broken(), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn errors_and_hints_are_shown_whole() {
     for width in WIDTHS {
         let screen = Screen::open(width);

@@ -130,7 +130,7 @@ impl Resolver<'_> {
     fn missing(&self, member: &str, variable: &str) -> ConfigError {
         let problem = format!("the variable `{variable}` has no value");
         let advice = match variable.split_once(':') {
-            Some(("input", id)) => format!("give the input `{id}` a value"),
+            Some(("input", id)) => format!("`--input {id}=VALUE` gives it one"),
             _ if variable.starts_with("workspaceFolder") => "name the folder of a project".into(),
             Some((_, name)) => format!("set `{name}` in the environment"),
             None => format!("set it in the environment, or write `${{{variable}:-default}}`"),

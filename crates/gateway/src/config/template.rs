@@ -63,6 +63,19 @@ impl Template {
         Ok(text)
     }
 
+    /// The text with the variables expanded that have a value. The others stay, as `${NAME}`.
+    pub fn expand_known(&self, variables: &ConfigVariables) -> String {
+        let known = |piece: Piece<'_>| match piece {
+            Piece::Text(plain) => plain.to_owned(),
+            Piece::Variable { name, default } => {
+                let value = self.syntax.value(name, variables);
+                let value = value.or_else(|| default.map(str::to_owned));
+                value.unwrap_or_else(|| format!("${{{name}}}"))
+            }
+        };
+        self.pieces().into_iter().map(known).collect()
+    }
+
     fn pieces(&self) -> Vec<Piece<'_>> {
         let mut pieces = Vec::new();
         let mut rest = self.raw.as_str();
@@ -208,6 +221,13 @@ mod tests {
         {
             assert_eq!(expand(text, Dialect::Gemini).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn a_variable_without_value_stays_if_only_the_known_are_expanded() {
+        let variables = ConfigVariables::none().with_environment([("A", "x")]);
+        let template = Template::new("${A} ${B} ${C:-y} ${input:d}", Dialect::Bowline.syntax());
+        assert_eq!(template.expand_known(&variables), "x ${B} y ${input:d}");
     }
 
     #[test]

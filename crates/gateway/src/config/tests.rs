@@ -121,7 +121,7 @@ fn vs_code_has_servers_and_inputs() {
     assert_eq!(
         missing.to_string(),
         ".vscode/mcp.json: $.servers.Perplexity.env.PERPLEXITY_API_KEY: the variable \
-         `input:perplexity-key` has no value; give the input `perplexity-key` a value"
+         `input:perplexity-key` has no value; `--input perplexity-key=VALUE` gives it one"
     );
     let settings =
         r#"{ "editor.fontSize": 12, "mcp": { "servers": { "a": { "command": "b" } } } }"#;

@@ -9,6 +9,7 @@ use bowline::Client;
 use bowline::types::json::Object;
 use bowline::types::method::Method;
 use bowline::types::revision::Revision;
+use console::Term;
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
@@ -75,6 +76,14 @@ pub(super) struct Load {
     bar: ProgressBar,
 }
 
+/// The bar for a terminal of this width. It has one line.
+fn bar_template(columns: u16) -> &'static str {
+    match columns {
+        0..80 => "{wide_bar} {pos}/{len} {elapsed}",
+        _ => "{bar:30} {pos}/{len}  {per_sec}  {elapsed} of {msg}",
+    }
+}
+
 /// What came of the requests.
 #[derive(Debug)]
 pub(super) struct Tally {
@@ -88,8 +97,7 @@ pub(super) struct Tally {
 
 impl Load {
     pub(super) fn new(work: Work, count: u64, time: Duration) -> Self {
-        let style =
-            ProgressStyle::with_template("{bar:30} {pos}/{len}  {per_sec}  {elapsed} of {msg}");
+        let style = ProgressStyle::with_template(bar_template(Term::stderr().size().1));
         let bar = ProgressBar::new(count)
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
             .with_message(format!("{}s", time.as_secs_f64()));

@@ -1,30 +1,36 @@
 //! How many processes of a command run, as far as the operating system tells.
 
+use std::path::Path;
+
 use bowline_gateway::config::CommandLaunch;
 
-/// The command lines of all processes, as they were at one time.
+/// The command lines of all processes, as they were at one time. `None` where there is no `/proc`.
 #[derive(Debug)]
-pub(super) struct Processes(Vec<Vec<String>>);
+pub(super) struct Processes(Option<Vec<Vec<String>>>);
 
 /// Programs that start the program of a package, by the name of the package.
 const LAUNCHERS: &[&str] = &["npx", "uvx", "bunx", "pnpx"];
 
 impl Processes {
-    /// The processes of this machine, without the own one. None where there is no `/proc`.
+    /// The processes of this machine, without the own one.
     pub(super) fn now() -> Self {
-        let Ok(entries) = std::fs::read_dir("/proc") else { return Self(Vec::new()) };
+        Self::listed_in(Path::new("/proc"))
+    }
+
+    fn listed_in(folder: &Path) -> Self {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Self(None) };
         let own = std::process::id().to_string();
         let is_other = |name: &str| name.bytes().all(|it| it.is_ascii_digit()) && name != own;
         let entries = entries.flatten();
         let entries = entries.filter(|entry| is_other(&entry.file_name().to_string_lossy()));
         let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-        Self(lines.map(|line| words(&line)).collect())
+        Self(Some(lines.map(|line| words(&line)).collect()))
     }
 
-    /// The processes of this command.
-    pub(super) fn count(&self, launch: &CommandLaunch) -> usize {
+    /// The processes of this command, where the operating system tells them.
+    pub(super) fn count(&self, launch: &CommandLaunch) -> Option<usize> {
         let wanted = Wanted::of(launch);
-        self.0.iter().filter(|line| wanted.is(line)).count()
+        Some(self.0.as_ref()?.iter().filter(|line| wanted.is(line)).count())
     }
 }
 
@@ -90,6 +96,11 @@ mod tests {
 
     fn line(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn without_a_list_of_processes_none_is_counted() {
+        assert!(Processes::listed_in(Path::new("/no/such/folder")).0.is_none());
     }
 
     #[test]

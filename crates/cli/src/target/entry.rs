@@ -1,0 +1,80 @@
+//! Targets from entries of configuration files: consent comes first, then the values of variables.
+
+use bowline::Command;
+use bowline_gateway::config::{CommandLaunch, ConfigVariables, Launch};
+
+use super::{Place, Target, TargetArgs};
+use crate::consent::{self, Agreed};
+use crate::discover::{Found, Origin};
+use crate::exit::{Exit, Failure};
+use crate::{print, terminal};
+
+impl TargetArgs {
+    /// A server that a configuration file names. Asks the user to agree if a file of the project
+    /// names it, and then for the values of its inputs.
+    ///
+    /// # Errors
+    ///
+    /// If the user does not consent or cannot be asked, or if a variable of the entry has no value.
+    pub(crate) fn found(&self, found: &Found) -> Result<Target, Failure> {
+        let entry = &found.entry;
+        let variables = self.inputs.variables(found.workspace.as_deref());
+        if found.origin == Origin::Project && !self.is_only_named {
+            let agreed = if self.yes { Agreed::Yes } else { Agreed::No };
+            consent::ask(entry, &variables, agreed)?;
+        }
+        let variables = self.ask_for_inputs(found, variables)?;
+        let launch = entry.resolve(&variables).map_err(|error| {
+            let failure = Failure::new(Exit::Unreachable, error.without_advice());
+            error.advice().map(ToOwned::to_owned).into_iter().fold(failure, Failure::hint)
+        })?;
+        let mut target = match launch {
+            Launch::Command(launch) => self.started(command(&launch)),
+            Launch::Http(launch) => {
+                let mut target = self.target(String::new(), Place::Url(launch.url));
+                target.headers.extend(launch.headers);
+                target
+            }
+            _ => return Err(Failure::usage(format!("`{}` cannot be reached", entry.name))),
+        };
+        target.label.clone_from(&entry.name);
+        Ok(target)
+    }
+
+    /// Asks for the values of `${input:id}` that the command line does not give.
+    fn ask_for_inputs(
+        &self,
+        found: &Found,
+        mut variables: ConfigVariables,
+    ) -> Result<ConfigVariables, Failure> {
+        if !terminal::is_interactive() {
+            return Ok(variables);
+        }
+        let (entry, needed) = (&found.entry, found.entry.variables());
+        let is_needed =
+            |id: &str| needed.iter().any(|name| name.strip_prefix("input:") == Some(id));
+        for input in found.inputs.iter().filter(|it| is_needed(&it.id) && !self.inputs.has(&it.id))
+        {
+            let (file, name) = (entry.file.display(), print::clean(&entry.name));
+            print::note(&format!("{file} asks for a value for `{name}`:"));
+            variables = variables.with_input(&input.id, terminal::input(input)?);
+        }
+        Ok(variables)
+    }
+
+    /// Whether the command line has a value for each input that the entry needs.
+    pub(crate) fn has_inputs(&self, found: &Found) -> bool {
+        let needed = found.entry.variables();
+        let mut inputs = needed.iter().filter_map(|name| name.strip_prefix("input:"));
+        inputs.all(|id| self.inputs.has(id))
+    }
+}
+
+fn command(launch: &CommandLaunch) -> Command {
+    let command = Command::new(&launch.program).args(&launch.args);
+    let command = launch.env.iter().fold(command, |it, (name, value)| it.env(name, value));
+    match &launch.cwd {
+        Some(folder) => command.current_dir(folder),
+        None => command,
+    }
+}
