@@ -94,7 +94,7 @@ async fn a_slow_listener_is_bounded(subject: &dyn BackendUnderTest) {
         one.publish(&topic, number.to_string().into()).await.unwrap();
     }
     for stream in &mut streams {
-        let (mut count, mut last, mut is_told) = (0, 0, false);
+        let (mut count, mut last, mut is_warned) = (0, 0, false);
         while last < FLOOD {
             // The newest may come late to the other handle, or be lost; so it is sent again.
             let next = tokio::time::timeout(PATIENCE / 20, next_message(stream)).await;
@@ -103,17 +103,17 @@ async fn a_slow_listener_is_bounded(subject: &dyn BackendUnderTest) {
                 continue;
             };
             if message.is_empty() {
-                is_told = true;
+                is_warned = true;
                 continue;
             }
             let number: u64 = std::str::from_utf8(&message).unwrap().parse().unwrap();
             assert!(number > last, "messages of one publisher arrive in order");
             let is_next = number == last + 1;
             assert!(
-                is_next || is_told,
+                is_next || is_warned,
                 "an empty message comes before the first after missed ones"
             );
-            (count, last, is_told) = (count + 1, number, false);
+            (count, last, is_warned) = (count + 1, number, false);
         }
         assert!(count < FLOOD, "a listener that does not read misses messages");
     }
