@@ -183,17 +183,17 @@ async fn prepare(
     // The task is listed before there is a record: a server that stops between the two leaves no
     // task that its owner and other servers do not find.
     // All three end, also if one fails: other tasks wait for what `take` writes.
-    let (counted_in, listed, watch) = tokio::join!(
+    let (room, listed, watch) = tokio::join!(
         shared.tasks.quota.take(&store, &name, now, expires),
         running.list(&store, &name, ttl),
         store.watch(&name),
     );
-    counted_in?;
+    room?;
     listed?;
     let watch = watch?;
     let mut record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
     let mut text = record.write();
-    if text.len() > store.longest_record() / 2 {
+    if text.len() > limits.record / 2 {
         record.forget_call();
         text = record.write();
     }

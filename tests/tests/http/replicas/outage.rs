@@ -1,4 +1,4 @@
-//! The store is out of reach for all endpoints, and for longer than a lease lasts.
+//! The store is out of reach for all endpoints, and for longer than a lease lasts. In virtual time.
 
 use std::time::Duration;
 
