@@ -2,6 +2,10 @@
 //!
 //! `cargo test` builds the programs with this test, beside it in the target directory.
 
+#[allow(dead_code, unreachable_pub, reason = "these tests need a part of it")]
+#[path = "../../tests/src/process.rs"]
+mod process;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -15,6 +19,8 @@ use bowline_testing::oauth::{AuthorizationServer, OAuthEndpoint, UserAgent};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
+
+use self::process::{HeldPort, RedisServer};
 
 /// Makes one test for each example, and the list of their names.
 macro_rules! examples {
@@ -97,50 +103,25 @@ async fn start(name: &str, revision: Revision) -> Client {
     start_as(Command::new(program(name)), revision, |builder| builder).await
 }
 
-/// An example that serves HTTP, and the URL of its endpoint. The child dies with the value.
-async fn start_http(name: &str) -> (Child, String) {
+/// A program that listens on a port, which no other program gets. It ends with this value.
+struct Listening {
+    _child: Child,
+    _port: HeldPort,
+}
+
+/// Starts an example that serves HTTP. Returns the URL of its endpoint too.
+async fn start_http(name: &str) -> (Listening, String) {
     start_http_with(name, &[]).await
 }
 
 /// The same, with arguments after the address.
-async fn start_http_with(name: &str, arguments: &[&str]) -> (Child, String) {
-    let (child, address) = start_listening(|port| {
-        let mut command = tokio::process::Command::new(program(name));
-        command.arg(format!("127.0.0.1:{port}")).args(arguments);
-        command
-    })
-    .await;
-    (child, format!("http://{address}/mcp"))
-}
-
-/// A Redis that writes no file, and its URL.
-async fn start_redis(folder: &Path) -> (Child, String) {
-    let (child, address) = start_listening(|port| {
-        let mut command = tokio::process::Command::new("redis-server");
-        command.current_dir(folder).args(["--bind", "127.0.0.1", "--port", &port.to_string()]);
-        command.args(["--save", "", "--logfile", "log"]);
-        command
-    })
-    .await;
-    (child, format!("redis://{address}"))
-}
-
-/// Starts a program that listens on a port, and returns its address.
-async fn start_listening(command: impl Fn(u16) -> tokio::process::Command) -> (Child, String) {
-    for _ in 0..5 {
-        // The port is free now; another process may still take it before the program does.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let address = format!("127.0.0.1:{port}");
-        let mut child = command(port).kill_on_drop(true).spawn().unwrap();
-        let mut pause = tokio::time::interval(Duration::from_millis(10));
-        while child.try_wait().unwrap().is_none() {
-            if tokio::net::TcpStream::connect(&address).await.is_ok() {
-                return (child, address);
-            }
-            pause.tick().await;
-        }
-    }
-    panic!("the program never listened");
+async fn start_http_with(name: &str, arguments: &[&str]) -> (Listening, String) {
+    let port = HeldPort::new(0).unwrap();
+    let address = port.address().unwrap();
+    let mut command = tokio::process::Command::new(program(name));
+    command.arg(address.to_string()).args(arguments);
+    let child = process::start(&mut command, address).await.unwrap();
+    (Listening { _child: child, _port: port }, format!("http://{address}/mcp"))
 }
 
 /// The answer to a GET of a path on the server of a URL, as it is sent.
@@ -444,8 +425,9 @@ mod works {
         let folder = tempfile::tempdir().unwrap();
         let keys = folder.path().join("keys");
         std::fs::write(&keys, "a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2U=").unwrap();
-        let (_redis, redis) = start_redis(folder.path()).await;
-        let arguments = [redis.as_str(), keys.to_str().unwrap()];
+        let redis = RedisServer::start().await.unwrap();
+        let url_of_redis = redis.url();
+        let arguments = [url_of_redis.as_str(), keys.to_str().unwrap()];
         let (_child, url) = start_http_with("replicas", &arguments).await;
         for revision in BOTH {
             let builder = Client::builder("examples", "1.0.0").revisions([revision]);
