@@ -86,9 +86,13 @@ fn traces_and_metrics_reach_a_receiver_under_official_names() {
     }
 }
 
-/// The requests of each revision, and the spans that they leave: the name, the attribute with the
-/// subject, the subject, and the error.
-const REQUESTS: [(&[&str], &str, &str, &str, Option<&str>); 4] = [
+/// A request, and the span that it leaves: the name, the attribute with the subject, the subject, and
+/// the error.
+type TracedRequest =
+    (&'static [&'static str], &'static str, &'static str, &'static str, Option<&'static str>);
+
+/// The requests of each revision.
+const REQUESTS: [TracedRequest; 4] = [
     (&["call", "echo", "message=hi"], "tools/call echo", "gen_ai.tool.name", "echo", None),
     (&["call", "fail"], "tools/call fail", "gen_ai.tool.name", "fail", Some("tool_error")),
     (
