@@ -107,7 +107,7 @@ mod tests {
         let text = format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#);
         let file = ConfigFile::parse(&text, "x.json", Dialect::ClaudeCode).unwrap();
         let Start::Command(entry) = &file.entries[0].start else { panic!("no command") };
-        let variables = ConfigVariables::none().with_environment([("KEYS", "/home/ada/.ssh")]);
+        let variables = ConfigVariables::none().with_environment([("KEYS", "keys/.ssh")]);
         of_command(entry, &variables).join("; ")
     }
 

@@ -186,7 +186,7 @@ fn a_bridge_says_what_it_waits_for() {
 }
 
 #[test]
-fn a_bridge_waits_as_long_as_it_is_told() {
+fn a_bridge_waits_as_long_as_its_user_wants() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", silent.local_addr().unwrap());
     for command in ["connect", "serve"] {
