@@ -156,7 +156,7 @@ impl Link {
     /// Closes the connection, as after a failure of it.
     pub(crate) fn disconnect(&self) {
         let live = self.lock().live.take();
-        self.gave_up(live);
+        self.gave_up(live.as_ref());
     }
 
     /// How long the database is left alone.
@@ -224,12 +224,12 @@ impl Link {
                 false => None,
             }
         };
-        self.gave_up(given_up);
+        self.gave_up(given_up.as_ref());
     }
 
     /// Tells the handler that a connection was given up: its driver does not, because it sees no
     /// failure. What was subscribed to on that connection is lost with it.
-    fn gave_up(&self, live: Option<Live>) {
+    fn gave_up(&self, live: Option<&Live>) {
         if live.is_some() {
             (self.handler)(PushInfo { kind: PushKind::Disconnection, data: Vec::new() });
         }
