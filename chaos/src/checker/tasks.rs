@@ -79,8 +79,13 @@ impl Checker<'_> {
         let process = self.processes.of_nonce(task.nonce).last().copied();
         let (began, ended) = (task.began, task.ended);
         let session = task.session.as_deref();
-        let failure = Failure { began, ended, end, session, needs_store: true, process };
-        cause(self.ledger, &failure).is_none().then_some(rule)
+        let has_cause = |process| {
+            let failure = Failure { began, ended, end, session, needs_store: true, process };
+            cause(self.ledger, &failure).is_some()
+        };
+        // Another process may run a task later whose first process was killed before it noted the run.
+        let is_explained = has_cause(process) || (task.is_idempotent && has_cause(None));
+        (!is_explained).then_some(rule)
     }
 
     /// Whether the store lost data that it had acknowledged a moment before the task was created, or

@@ -67,7 +67,7 @@ async fn touch(mut base: ClientBase, following: &Following) {
     following.give_up(&base.setting.recorder);
 }
 
-/// Opens sessions, one after the other is lost, and subscribes in each.
+/// Opens a session, subscribes and reads GET streams; after the session is lost, again.
 async fn follow_with_session(mut base: ClientBase, following: &Following) {
     loop {
         if let Some(session) = legacy::open(&base).await
@@ -101,7 +101,7 @@ async fn read_get_streams(base: &mut ClientBase, session: &str, following: &Foll
         let request = messages::get_stream(session, position.as_deref());
         match base.send(&request, SILENCE).await {
             Ok(mut response) => {
-                // What was missed is not known, so the client reads everything.
+                // The client does not know what it missed, so it reads everything again.
                 if std::mem::take(&mut has_gap) {
                     following.subscribed(Some(session), &recorder);
                 }

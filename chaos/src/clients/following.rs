@@ -43,8 +43,8 @@ impl Following {
         format!("chaos://things/{}", self.client)
     }
 
-    /// Notes that the server has acknowledged a subscription. The client reads everything anew, so it
-    /// knows of every change that was sent before.
+    /// Notes that the server has acknowledged a subscription, or a stream after a gap. The client reads
+    /// everything again, so it knows of every change whose call was sent before.
     pub(super) fn subscribed(&self, session: Option<&str>, recorder: &Recorder) {
         let now = recorder.now();
         self.lock().subscription = Some((now, session.map(str::to_owned)));
@@ -127,7 +127,7 @@ impl Following {
 }
 
 impl FollowingState {
-    /// Records the changes that nothing is missing of.
+    /// Records the changes whose calls were answered and that the client knows of.
     fn record(&mut self, recorder: &Recorder) {
         let is_done = |_: &u64, waiting: &mut Waiting| {
             waiting.is_answered && waiting.change.notified.is_some()

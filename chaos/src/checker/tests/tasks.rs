@@ -116,3 +116,15 @@ fn a_store_that_is_away_for_a_moment_does_not_fail_a_task() {
     assert_eq!(task_ends(stopped(), FaultKind::Store("hangs"), (10, 11)), [Rule::TaskEnds]);
     assert_eq!(task_ends(stopped(), FaultKind::Store("hangs"), (1, 11)), []);
 }
+
+#[test]
+fn a_call_may_be_lost_with_its_process_though_another_one_runs_the_task_later() {
+    let refused = |it: &mut Ledger, is_idempotent| {
+        it.tasks[0].is_idempotent = is_idempotent;
+        it.tasks[0].end = TaskEnd::NotCreated(End::Status(502));
+        let kind = FaultKind::Kill(200);
+        it.faults.push(Fault { kind, begin: at(11), end: at(12) });
+    };
+    assert_eq!(with_task(|it| refused(it, true)), []);
+    assert_eq!(with_task(|it| refused(it, false)), [Rule::FailureExplained]);
+}

@@ -51,8 +51,8 @@ impl SharedCopy {
         self.notes_since = Some(self.record.get_streams);
     }
 
-    /// What the GET stream that this copy has just claimed must report, because nobody may have noted
-    /// it between that stream and the one before. From now on this copy does.
+    /// What the GET stream that this copy has just claimed must report, because perhaps no endpoint
+    /// has noted it between that stream and the one before. From now on this copy does.
     ///
     /// A client that opens its first stream has read the lists a moment ago, so they are left out.
     pub(super) fn take_missed(&mut self) -> Option<&'static [ReportedChange]> {
