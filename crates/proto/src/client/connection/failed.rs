@@ -53,7 +53,7 @@ impl ClientConnection {
                 FailureKind::Refused(_) | FailureKind::Unauthorized | FailureKind::SessionLost => {
                     self.keep_alive_answered();
                 }
-                FailureKind::NotSent | FailureKind::Lost => self.keep_alive_expired(),
+                FailureKind::NotSent | FailureKind::Lost => self.keep_alive_failed(),
             },
             Purpose::RestoreLevel => self.level_failed(&failure.reason, now),
         }
