@@ -8,7 +8,7 @@
 //! and one lane is enough.
 //!
 //! The upstream passes each call to the lane of its caller, and repeats a call once if it certainly
-//! did not run.
+//! did not run (`pass`). Lists do not wait for a server that hangs (`late`).
 
 mod choice;
 mod cursor;

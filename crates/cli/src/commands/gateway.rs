@@ -139,7 +139,8 @@ fn options(path: &Path, observation: &Observation) -> GatewayOptions {
     let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
     let layer = observation.client();
     let options = GatewayOptions::new(variables)
-        .dialled_by(move |_, launch| launch.configured(&logins, layer.clone()));
+        .dialled_by(move |_, launch| launch.configured(&logins, layer.clone()))
+        .reporting(|note| print::note(&note.to_string()));
     let Some(path) = asking_file() else { return options };
     let (memory, warning) = AskingServers::read(path);
     if let Some(warning) = warning {

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bowline_client::{Change, Client};
 use bowline_gateway::bridge;
-use bowline_server::{Resource, Server};
+use bowline_proto::request::Request;
+use bowline_server::layer::{self, Next};
+use bowline_server::{Resource, Server, Tool};
+use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
@@ -87,8 +90,8 @@ async fn a_caller_that_listens_hears_of_the_others_and_of_the_server_once_it_ans
     }
 }
 
-fn extra() -> bowline_server::Tool {
-    bowline_server::Tool::new("extra", || async { "extra" })
+fn extra() -> Tool {
+    Tool::new("extra", || async { "extra" })
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,5 +137,35 @@ async fn servers_start_side_by_side_for_a_list() {
         let asked = Instant::now();
         assert_eq!(tools(&caller).await, OF_BOTH, "{way:?}");
         assert!(asked.elapsed() < Duration::from_secs(6), "{way:?}: {:?}", asked.elapsed());
+    }
+}
+
+/// It would never be listed if each list waited as long as the first.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_needs_long_for_each_list_gets_that_time_once_it_is_known() {
+    for upstream in BOTH {
+        for way in ways() {
+            let far = echo().layer(layer::from_fn(|request: Request, next: Next| {
+                let lists = request.parts.method == Method::ToolsList;
+                let rest = next.run(request);
+                async move {
+                    if lists {
+                        sleep(Duration::from_secs(12)).await;
+                    }
+                    rest.await
+                }
+            }));
+            let (far, near) = (Fake::speaking(upstream, far), Fake::new(echo()));
+            let server = bridge(gateway(FILE, [("far", far), ("near", near)]), None);
+            let caller = connect(&server, way, |builder| builder).await;
+            let mut changes = caller.subscribe().tools().open().await.unwrap();
+            assert_eq!(tools(&caller).await, OF_NEAR, "{way:?} {upstream}");
+            sleep(Duration::from_secs(5)).await;
+            while next(&mut changes).await.is_some() {}
+            for _ in 0..2 {
+                assert_eq!(tools(&caller).await, OF_BOTH, "{way:?} {upstream}");
+            }
+            assert_eq!(next(&mut changes).await, None, "{way:?} {upstream}");
+        }
     }
 }

@@ -5,6 +5,8 @@ mod asking;
 mod cursors;
 mod failures;
 mod hanging;
+mod kept;
+mod limits;
 mod naming;
 mod owners;
 mod pings;
