@@ -14,6 +14,7 @@ mod choice;
 mod cursor;
 mod key;
 mod late;
+mod late_lists;
 mod listen;
 mod pass;
 mod pool;
@@ -38,8 +39,7 @@ use futures_core::future::BoxFuture;
 use tower_service::Service;
 
 use self::key::LaneKey;
-use self::late::LateLists;
-use self::pass::call;
+use self::late_lists::LateLists;
 use self::pool::{LanePool, Wanted};
 use self::sessions::Sessions;
 use crate::asking::Asking;
@@ -258,6 +258,13 @@ impl Lanes {
         }
         met
     }
+}
+
+/// Makes a call on a connection.
+async fn call(lease: &Lease, request: Request) -> Response {
+    let mut relay = lease.relay();
+    let Ok(response) = relay.call(request).await;
+    response
 }
 
 impl Service<Request> for Lanes {

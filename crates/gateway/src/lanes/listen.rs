@@ -12,10 +12,9 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use super::Lanes;
 use super::key::LaneKey;
-use super::pass::call;
 use super::sessions::ListeningCaller;
+use super::{Lanes, call};
 use crate::acknowledge::Acknowledgement;
 use crate::refusal;
 use crate::supervise::{Lease, Supervised};

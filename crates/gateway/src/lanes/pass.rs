@@ -6,11 +6,10 @@ use bowline_client::RelayFailure;
 use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::error::ErrorObject;
 use tokio::time::timeout;
-use tower_service::Service as _;
 
-use super::Lanes;
 use super::cursor::CursorScope;
 use super::pool::TakenLane;
+use super::{Lanes, call};
 use crate::refusal;
 use crate::supervise::Lease;
 
@@ -109,11 +108,4 @@ impl Deref for CallLease {
 struct Undone {
     error: ErrorObject,
     may_repeat: bool,
-}
-
-/// Makes a call on a connection.
-pub(super) async fn call(lease: &Lease, request: Request) -> Response {
-    let mut relay = lease.relay();
-    let Ok(response) = relay.call(request).await;
-    response
 }
