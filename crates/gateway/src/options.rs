@@ -35,7 +35,9 @@ pub struct GatewayOptions {
 
 /// Reports what is found to be wrong with a configuration after it was loaded.
 #[derive(Clone, Default)]
-pub(crate) struct Reporter(Option<Arc<dyn Fn(&ConfigError) + Send + Sync>>);
+pub(crate) struct Reporter(Option<Arc<Report>>);
+
+type Report = dyn Fn(&ConfigError) + Send + Sync;
 
 impl Reporter {
     pub(crate) fn report(&self, note: &ConfigError) {

@@ -66,7 +66,7 @@ async fn an_owner_has_a_limited_number_of_sessions_of_a_remote_server_that_asks(
         let error = say(&third).await.unwrap_err();
         assert!(error.rpc().unwrap().message.contains("is busy"), "{way:?}: {error}");
         assert_eq!(begin.elapsed().as_secs(), 3, "{way:?}");
-        hanging.iter().for_each(|call| call.abort());
+        hanging.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }
 
