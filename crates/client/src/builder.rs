@@ -38,6 +38,7 @@ pub struct ClientBuilder<S = ()> {
     limits: Limits,
     cache: Option<CacheOptions>,
     keep_alive: Option<(Duration, Duration)>,
+    silence_during_calls: Duration,
 }
 
 impl ClientBuilder {
@@ -51,6 +52,7 @@ impl ClientBuilder {
             limits: Limits::default(),
             cache: None,
             keep_alive: None,
+            silence_during_calls: Duration::ZERO,
         }
     }
 
@@ -124,6 +126,13 @@ impl<S> ClientBuilder<S> {
         self
     }
 
+    /// Lets [`keep_alive`](Self::keep_alive) wait for this long while a call runs that is no list. A
+    /// server that does one thing at a time reads no ping while it is busy with a call.
+    pub fn silence_during_calls(mut self, longest: Duration) -> Self {
+        self.silence_during_calls = longest;
+        self
+    }
+
     /// Turns the check of tool results off: for proxies, which pass results on, and for debugging.
     ///
     /// Without this, a result that does not fit the output schema of its tool is an
@@ -139,8 +148,19 @@ impl<S> ClientBuilder<S> {
 
     /// The same configuration for this server.
     pub(crate) fn with_server<T>(self, server: T) -> ClientBuilder<T> {
-        let Self { info, handlers, log_level, revisions, limits, cache, keep_alive, .. } = self;
-        ClientBuilder { server, info, handlers, log_level, revisions, limits, cache, keep_alive }
+        let Self { info, handlers, log_level, revisions, limits, cache, .. } = self;
+        let Self { keep_alive, silence_during_calls, .. } = self;
+        ClientBuilder {
+            server,
+            info,
+            handlers,
+            log_level,
+            revisions,
+            limits,
+            cache,
+            keep_alive,
+            silence_during_calls,
+        }
     }
 
     /// Changes how the server is reached.
@@ -164,7 +184,9 @@ impl<S> ClientBuilder<S> {
             config = config.with_cache(options);
         }
         if let Some((interval, timeout)) = self.keep_alive {
-            config = config.with_keep_alive(interval, timeout);
+            config = config
+                .with_keep_alive(interval, timeout)
+                .with_silence_during_calls(self.silence_during_calls);
         }
         let application = Application::new(self.handlers, self.limits);
         let application = Arc::new(application);

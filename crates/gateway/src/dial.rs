@@ -204,6 +204,8 @@ pub fn layered_builder(
     let mut builder = Client::builder("bowline", env!("CARGO_PKG_VERSION"))
         .tasks()
         .limits(bounds)
+        .keep_alive(limits.silence, limits.ping)
+        .silence_during_calls(limits.call)
         .passing_on(declared)
         .unchecked_output()
         .cache(bowline_client::CacheOptions::default());

@@ -14,7 +14,7 @@ use crate::memory::AskingServers;
 use crate::named::Named;
 use crate::options::GatewayOptions;
 use crate::park::{Parking, ParkingLot};
-use crate::rules::Ruled;
+use crate::rules::{NameCollisions, Ruled};
 
 /// The servers of one configuration file.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Fan {
             }
         }
         check_collisions(&members)?;
-        let service = mount(file, &members, &limits, lot)?;
+        let service = mount(file, &members, (&limits, options), lot)?;
         Ok(Self { service, members, notes })
     }
 }
@@ -82,6 +82,7 @@ fn lanes(
 ) -> Lanes {
     let is_same = |other: &&Member| {
         other.launch == *launch
+            && other.lanes.has_limits(limits)
             && other.entry.name == entry.name
             && other.entry.share == entry.share
             && other.entry.isolate == entry.isolate
@@ -108,7 +109,7 @@ fn remembered(entry: &ServerEntry, memory: &Arc<AskingServers>) -> Asking {
 fn mount(
     file: &ConfigFile,
     members: &[Member],
-    limits: &GatewayLimits,
+    (limits, options): (&GatewayLimits, &GatewayOptions),
     lot: &Arc<ParkingLot>,
 ) -> Result<Service, ConfigError> {
     let name = file.gateway.name.as_deref().unwrap_or("bowline");
@@ -116,11 +117,11 @@ fn mount(
     for member in members {
         let speaks = member.entry.instructions && file.gateway.instructions != Some(false);
         let instructions = if speaks { limits.instructions } else { 0 };
-        let rules = member.entry.tools.clone();
+        let collisions = NameCollisions::new(&member.entry, options.reporter.clone());
         let name = member.entry.name.as_str();
         let named = Named::new(member.lanes.clone(), name);
         let parking = Parking::new(named, name, lot.clone());
-        let upstream = Ruled::new(parking, rules, instructions);
+        let upstream = Ruled::new(parking, instructions, collisions);
         server = server.mount(member.namespace.as_str(), upstream);
     }
     server.build().map_err(|error| ConfigError::new(&file.path, "", error.to_string()))

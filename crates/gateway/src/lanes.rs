@@ -8,38 +8,39 @@
 //! and one lane is enough.
 //!
 //! The upstream passes each call to the lane of its caller, and repeats a call once if it certainly
-//! did not run.
+//! did not run (`pass`). Lists do not wait for a server that hangs (`late`).
 
 mod choice;
+mod cursor;
 mod key;
+mod late;
+mod late_lists;
 mod listen;
+mod pass;
 mod pool;
 mod sessions;
 
 use std::convert::Infallible;
 use std::fmt;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use bowline_client::RelayFailure;
 use bowline_proto::request::{Parts, Request, Response, Success};
 use bowline_proto::sync::lock;
 use bowline_proto::upstream::Upstream;
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::discover::DiscoverResult;
-use bowline_types::error::ErrorObject;
 use bowline_types::ext::apps::{self, UiSettings};
 use bowline_types::implementation::Implementation;
 use bowline_types::json::Object;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
-use tokio::time::timeout;
 use tower_service::Service;
 
 use self::key::LaneKey;
-use self::pool::{LanePool, TakenLane, Wanted};
+use self::late_lists::LateLists;
+use self::pool::{LanePool, Wanted};
 use self::sessions::Sessions;
 use crate::asking::Asking;
 use crate::config::{Isolation, ServerEntry, Sharing};
@@ -82,6 +83,7 @@ struct Inner {
     pool: Arc<LanePool>,
     met: Mutex<Option<MetServer>>,
     sessions: Arc<Sessions>,
+    late: Arc<LateLists>,
 }
 
 /// What an upstream says about itself before its server was started.
@@ -108,6 +110,7 @@ impl Lanes {
             pool: Arc::default(),
             met: Mutex::default(),
             sessions: Arc::default(),
+            late: Arc::default(),
         }))
     }
 
@@ -174,7 +177,8 @@ impl Lanes {
     /// If it cannot be started. The text is for the operator: it may hold addresses and output of the
     /// server.
     pub async fn start(&self) -> Result<MetServer, String> {
-        let wanted = Wanted { key: LaneKey::anonymous(), session: None, is_exclusive: false };
+        let wanted =
+            Wanted { key: LaneKey::anonymous(), session: None, is_exclusive: false, is_call: true };
         let lane = self.take(&wanted, Self::every_question());
         let lane = lane.map_err(|_| "too many connections are open")?.supervised.clone();
         let lease = lane.lease().await.map_err(|unavailable| unavailable.problem)?;
@@ -195,6 +199,11 @@ impl Lanes {
     /// Whether both share their connections.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether these are its limits.
+    pub(crate) fn has_limits(&self, limits: &GatewayLimits) -> bool {
+        self.0.limits == *limits
     }
 
     /// Stops all processes and sessions of the server, and waits until they have ended.
@@ -218,6 +227,7 @@ impl Lanes {
             Method::ResourcesSubscribe => self.follow(request).await,
             Method::ResourcesUnsubscribe => self.unfollow(request).await,
             Method::RootsListChanged => self.pass_if_running(request).await,
+            method if refusal::is_list(method) => self.list(request).await,
             _ => self.pass(request).await,
         }
     }
@@ -239,94 +249,18 @@ impl Lanes {
         }
     }
 
-    /// Passes a call on. It is repeated once if the server ended and a second call does no harm: it
-    /// was not sent, or changes nothing.
-    async fn pass(&self, request: Request) -> Response {
-        let again = request.clone();
-        match self.attempt(request).await {
-            Ok(response) => return response,
-            Err(undone) if !undone.may_repeat => return Err(undone.error),
-            Err(_) => {}
-        }
-        match self.attempt(again).await {
-            Ok(response) => response,
-            Err(undone) => Err(undone.error),
-        }
-    }
-
-    /// Passes a call on once.
-    ///
-    /// # Errors
-    ///
-    /// If the call failed on its way to the server.
-    async fn attempt(&self, request: Request) -> Result<Response, Undone> {
-        let method = request.parts.method;
-        let lease = match self.lease(&request.parts).await {
-            Ok(lease) => lease,
-            Err(error) => return Ok(Err(error)),
-        };
-        let outcome = self.call(&lease, request).await;
-        let Err(error) = &outcome else { return Ok(outcome) };
-        let Some(failure) = RelayFailure::of(error) else { return Ok(outcome) };
-        let may_have_run = failure.may_have_run && !refusal::is_repeatable(method);
-        let error = match lease.is_closed() {
-            true => refusal::ended(&self.0.name, may_have_run),
-            false => refusal::undelivered(&self.0.name, error, may_have_run),
-        };
-        Err(Undone { error, may_repeat: lease.is_closed() && !may_have_run })
-    }
-
-    async fn call(&self, lease: &Lease, request: Request) -> Response {
-        let method = request.parts.method;
-        if !refusal::is_list(method) {
-            return call(lease, request).await;
-        }
-        let answer = timeout(self.0.limits.list, call(lease, request)).await;
-        answer.unwrap_or_else(|_| Err(refusal::slow(&self.0.name, method)))
-    }
-
-    async fn lease(&self, parts: &Parts) -> Result<CallLease, ErrorObject> {
-        let lane = self.lane_of(parts).await?;
-        let lease = lane.supervised.lease().await;
-        let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why))?;
-        self.meet(&lease);
-        Ok(CallLease { lease, _lane: lane })
-    }
-
     fn meet(&self, lease: &Lease) -> MetServer {
         let met = lease.met();
-        *lock(&self.0.met) = Some(met.clone());
+        let before = lock(&self.0.met).replace(met.clone());
+        let states_them = |met: &MetServer| met.revision.has_input_requests();
+        if states_them(&met) && !before.as_ref().is_some_and(states_them) {
+            self.0.pool.share_between_capabilities();
+        }
         met
     }
 }
 
-/// The use of a connection by one call, which may hold its lane.
-struct CallLease {
-    lease: Lease,
-    _lane: TakenLane,
-}
-
-impl CallLease {
-    /// The use of the connection alone: other askers may have the lane.
-    fn shared(self) -> Lease {
-        self.lease
-    }
-}
-
-impl Deref for CallLease {
-    type Target = Lease;
-
-    fn deref(&self) -> &Lease {
-        &self.lease
-    }
-}
-
-/// A call that failed on its way to the server.
-struct Undone {
-    error: ErrorObject,
-    may_repeat: bool,
-}
-
+/// Makes a call on a connection.
 async fn call(lease: &Lease, request: Request) -> Response {
     let mut relay = lease.relay();
     let Ok(response) = relay.call(request).await;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::park::ParkLimits;
+
 /// The limits of a gateway. All are finite.
 ///
 /// ```
@@ -26,10 +28,18 @@ pub struct GatewayLimits {
     pub longest_pause: Duration,
     /// How long a server must have run for its earlier failures to be forgotten.
     pub healthy: Duration,
-    /// How long a server may take to answer a list.
+    /// How long a list of several servers, or a subscription to their changes, waits for one of them.
+    /// The list then leaves the server out, and callers that listen hear of a change once it answers.
+    pub patience: Duration,
+    /// How long a server may take to answer a list, or to begin to report changes.
     pub list: Duration,
-    /// How long a server may take to answer any other call.
+    /// How long a server may take to answer any other call. It need not answer pings meanwhile.
     pub call: Duration,
+    /// How long a server may be silent before it is pinged.
+    pub silence: Duration,
+    /// How long a server without calls may take to answer a ping. It is stopped after that, and
+    /// started again by the next call.
+    pub ping: Duration,
     /// Processes of one server that the callers of one owner have, if the server asks questions: each
     /// serves one of them at a time.
     pub process_lanes: usize,
@@ -37,6 +47,8 @@ pub struct GatewayLimits {
     pub http_lanes: usize,
     /// How long a call waits for a process or session if others use all that its owner may have.
     pub lane_wait: Duration,
+    /// Processes or sessions of one server that the isolated callers of one owner have.
+    pub isolated_lanes: usize,
     /// Processes or sessions of one server in all, for all owners and isolated callers.
     pub lanes: usize,
     /// Questions per minute that a process or session may ask all its callers together. Each caller
@@ -44,6 +56,8 @@ pub struct GatewayLimits {
     pub questions_per_minute: usize,
     /// Questions of a process or session that wait for answers of all its callers together.
     pub open_questions: usize,
+    /// Calls that wait for answers of their callers (2026-07-28).
+    pub park: ParkLimits,
     /// Bytes of the instructions of one server.
     pub instructions: usize,
     /// How often the configuration file is looked at for changes.
@@ -61,14 +75,19 @@ impl Default for GatewayLimits {
             first_pause: Duration::from_millis(500),
             longest_pause: Duration::from_secs(30),
             healthy: Duration::from_secs(60),
+            patience: Duration::from_secs(10),
             list: Duration::from_secs(60),
             call: Duration::from_secs(3600),
+            silence: Duration::from_secs(30),
+            ping: Duration::from_secs(60),
             process_lanes: 8,
             http_lanes: 64,
             lane_wait: Duration::from_secs(30),
+            isolated_lanes: 64,
             lanes: 1024,
             questions_per_minute: 10_000,
             open_questions: 1024,
+            park: ParkLimits::default(),
             instructions: 2048,
             reload: Duration::from_secs(1),
             baggage: false,

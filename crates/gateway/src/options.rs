@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bowline_server::StateKeys;
 
-use crate::config::{ConfigVariables, Launch, ServerEntry};
+use crate::config::{ConfigError, ConfigVariables, Launch, ServerEntry};
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
 use crate::memory::AskingServers;
@@ -30,13 +30,41 @@ pub struct GatewayOptions {
     pub(crate) dialer: Dialer,
     pub(crate) memory: Option<Arc<AskingServers>>,
     pub(crate) state_keys: Option<StateKeys>,
+    pub(crate) reporter: Reporter,
+}
+
+/// Reports what is found to be wrong with a configuration after it was loaded.
+#[derive(Clone, Default)]
+pub(crate) struct Reporter(Option<Arc<Report>>);
+
+type Report = dyn Fn(&ConfigError) + Send + Sync;
+
+impl Reporter {
+    pub(crate) fn report(&self, note: &ConfigError) {
+        if let Some(report) = &self.0 {
+            report(note);
+        }
+    }
+}
+
+impl fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Reporter").field(&self.0.is_some()).finish()
+    }
 }
 
 impl GatewayOptions {
     /// Values for the variables of the file; all else as usual.
     pub fn new(variables: ConfigVariables) -> Self {
         let dialer: Dialer = Arc::new(|_, launch| Arc::new(launch));
-        Self { variables, limits: GatewayLimits::default(), dialer, memory: None, state_keys: None }
+        Self {
+            variables,
+            limits: GatewayLimits::default(),
+            dialer,
+            memory: None,
+            state_keys: None,
+            reporter: Reporter::default(),
+        }
     }
 
     /// Sets the limits.
@@ -57,6 +85,13 @@ impl GatewayOptions {
     /// Remembers which servers ask questions.
     pub fn remembering(mut self, memory: Arc<AskingServers>) -> Self {
         self.memory = Some(memory);
+        self
+    }
+
+    /// Reports what is found to be wrong with the configuration while the gateway runs: tools that are
+    /// not offered, because the file gives their names to others. The function must return quickly.
+    pub fn reporting(mut self, report: impl Fn(&ConfigError) + Send + Sync + 'static) -> Self {
+        self.reporter = Reporter(Some(Arc::new(report)));
         self
     }
 

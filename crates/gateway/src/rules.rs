@@ -1,11 +1,13 @@
 //! The rules of a configuration entry for one server: which tools it shows, under which names, and
 //! whether its instructions reach models.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response, Success};
+use bowline_proto::sync::lock;
 use bowline_proto::upstream::Upstream;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
@@ -16,7 +18,8 @@ use bowline_types::tool::ListToolsResult;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
-use crate::config::ToolRules;
+use crate::config::{ConfigError, ServerEntry, ToolRules};
+use crate::options::Reporter;
 
 /// An upstream under the rules of its entry. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -25,17 +28,44 @@ pub(crate) struct Ruled<U> {
     rules: Arc<ToolRules>,
     /// The most bytes of instructions.
     instructions: usize,
+    collisions: Arc<NameCollisions>,
+}
+
+/// Tools that are not offered, because others were given their names: found when the server lists
+/// them, and reported once.
+#[derive(Debug)]
+pub(crate) struct NameCollisions {
+    entry: ServerEntry,
+    report: Reporter,
+    reported: Mutex<BTreeSet<String>>,
+}
+
+impl NameCollisions {
+    pub(crate) fn new(entry: &ServerEntry, report: Reporter) -> Self {
+        Self { entry: entry.clone(), report, reported: Mutex::default() }
+    }
+
+    fn note(&self, tool: &str, holder: &str) {
+        if !lock(&self.reported).insert(tool.to_owned()) {
+            return;
+        }
+        let problem = format!("the tool `{tool}` is not offered, because `{holder}` has its name");
+        let ServerEntry { file, at, .. } = &self.entry;
+        let note = ConfigError::new(file, at.as_str(), problem);
+        self.report.report(&note.with_advice(format!("rename `{tool}` too")));
+    }
 }
 
 impl<U: Upstream> Ruled<U> {
-    pub(crate) fn new(upstream: U, rules: ToolRules, instructions: usize) -> Self {
-        Self { upstream, rules: Arc::new(rules), instructions }
+    pub(crate) fn new(upstream: U, instructions: usize, collisions: NameCollisions) -> Self {
+        let rules = Arc::new(collisions.entry.tools.clone());
+        Self { upstream, rules, instructions, collisions: Arc::new(collisions) }
     }
 
     async fn list(mut self, request: Request) -> Response {
         let revision = request.parts.revision;
         let Ok(response) = self.upstream.call(request).await;
-        show(&response?, &self.rules, revision)
+        show(&response?, (&self.rules, &self.collisions), revision)
     }
 
     async fn call_tool(mut self, mut request: Request) -> Response {
@@ -52,7 +82,11 @@ impl<U: Upstream> Ruled<U> {
 }
 
 /// A list with the tools that are offered, under the names that they are offered under.
-fn show(success: &Success, rules: &ToolRules, revision: Revision) -> Response {
+fn show(
+    success: &Success,
+    (rules, collisions): (&ToolRules, &NameCollisions),
+    revision: Revision,
+) -> Response {
     let mut result: ListToolsResult = success.body().parse().map_err(|error| {
         ErrorObject::internal(format!("the list of tools cannot be read: {error}"))
     })?;
@@ -61,7 +95,12 @@ fn show(success: &Success, rules: &ToolRules, revision: Revision) -> Response {
             tool.name = name.to_owned();
             true
         }
-        None => false,
+        None => {
+            if let Some(holder) = rules.holder(&tool.name) {
+                collisions.note(&tool.name, holder);
+            }
+            false
+        }
     });
     result.meta = success.meta().clone();
     Ok(Success::complete(result, revision)?.with_cache(success.cache()))

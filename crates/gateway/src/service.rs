@@ -24,7 +24,7 @@ use crate::fan::Fan;
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
 use crate::options::GatewayOptions;
-use crate::park::{ParkLimits, ParkingLot};
+use crate::park::ParkingLot;
 
 /// Many servers as one upstream. Cheap to clone.
 ///
@@ -87,8 +87,8 @@ impl Gateway {
     /// As [`new`](Self::new).
     pub fn with_options(file: &ConfigFile, options: GatewayOptions) -> Result<Self, ConfigError> {
         let lot = match options.state_keys.clone() {
-            Some(keys) => ParkingLot::with_keys(keys, ParkLimits::default()),
-            None => ParkingLot::new(ParkLimits::default()),
+            Some(keys) => ParkingLot::with_keys(keys, options.limits.park.clone()),
+            None => ParkingLot::new(options.limits.park.clone()),
         };
         let lot = lot.map_err(|error| ConfigError::new(&file.path, "", error.to_string()))?;
         let fan = Fan::new(file, (&options, &lot), &[])?;

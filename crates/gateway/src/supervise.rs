@@ -5,7 +5,7 @@
 //! that wait. After a failure there is a pause, in which calls fail at once instead of waiting.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use bowline_client::{Client, Relay};
 use bowline_proto::sync::lock;
@@ -18,8 +18,18 @@ use crate::dial::Dial;
 use crate::limits::GatewayLimits;
 use crate::met::MetServer;
 
-/// The number of the next connection.
-static GENERATIONS: AtomicU64 = AtomicU64::new(1);
+/// The number of the next connection. Begins at random, because cursors hold numbers of connections,
+/// and those of another process of the gateway are not valid here.
+static GENERATIONS: LazyLock<AtomicU64> = LazyLock::new(|| {
+    let mut bytes = [0; 4];
+    // Without randomness cursors of an earlier process may pass for valid ones, as they would without
+    // the gateway.
+    _ = getrandom::fill(&mut bytes);
+    AtomicU64::new(u64::from(u32::from_ne_bytes(bytes)) << 16 | 1)
+});
+
+/// Why a server does not run that was not stopped.
+const ENDED: &str = "the server ended by itself";
 
 /// How many callers a connection serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +190,12 @@ impl Supervised {
 
     /// Why the last start failed, or why the server ended.
     pub(crate) fn problem(&self) -> Option<String> {
-        lock(&self.0.state).problem.clone().map(|unavailable| unavailable.problem)
+        let state = lock(&self.0.state);
+        match &state.phase {
+            // The next call will note it.
+            Phase::Running(running) if running.client.is_closed() => Some(ENDED.to_owned()),
+            _ => state.problem.clone().map(|unavailable| unavailable.problem),
+        }
     }
 
     /// Stops the server for good, and waits until it has ended.
@@ -226,7 +241,7 @@ impl Supervised {
         }
         let pause = self.0.limits.pause(state.failures);
         state.failures += 1;
-        state.problem = Some(Unavailable::because("the server ended by itself"));
+        state.problem = Some(Unavailable::because(ENDED));
         state.phase = Phase::Paused(Instant::now() + pause);
     }
 

@@ -70,6 +70,7 @@
 //! * `seal`: encrypts the state that a client keeps between rounds.
 //! * `secret`: names of secrets, which forms must not ask for.
 //! * `sync`: a signal that several tasks wait for.
+//! * `together`: futures that run side by side.
 //! * `trace`: events of `tracing` as log messages; `polled`: the call that they belong to.
 
 // One group per group of the reading order above; the formatter sorts within a group.
@@ -99,6 +100,7 @@ pub mod respond;
 #[cfg(feature = "skills")]
 mod skills;
 mod task;
+mod together;
 mod tool_response;
 
 #[cfg(feature = "tracing")]

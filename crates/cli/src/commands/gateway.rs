@@ -143,7 +143,8 @@ fn options(variables: ConfigVariables, observation: &Observation) -> GatewayOpti
     let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
     let layer = observation.client();
     let options = GatewayOptions::new(variables)
-        .dialled_by(move |_, launch| launch.configured(&logins, layer.clone()));
+        .dialled_by(move |_, launch| launch.configured(&logins, layer.clone()))
+        .reporting(|note| print::note(&note.to_string()));
     let Some(path) = asking_file() else { return options };
     let (memory, warning) = AskingServers::read(path);
     if let Some(warning) = warning {

@@ -81,6 +81,32 @@ async fn a_server_that_stays_silent_is_given_up() {
     assert_eq!(odd.all(), [expected, expected]);
 }
 
+/// It may be busy with the call. It is pinged again and again, because it may answer any of them.
+#[tokio::test(start_paused = true)]
+async fn a_server_with_a_running_call_may_be_silent_for_longer() {
+    let patient = builder().keep_alive(10 * SECOND, 2 * SECOND).silence_during_calls(30 * SECOND);
+    for era in ERAS {
+        let (client, mut peer) = meet(era, patient.clone()).await;
+        let (call, running) = begin_call(&client, &mut peer).await;
+        let start = Instant::now();
+        question(&client, &mut peer).await;
+        question(&client, &mut peer).await;
+        assert_eq!(start.elapsed(), 12 * SECOND);
+        sleep(10 * SECOND).await;
+        peer.answer(&running, r#"{"resultType":"complete","content":[]}"#).await;
+        call.await.unwrap();
+        // Without a call the usual time counts again, from the answer on.
+        sleep(20 * SECOND).await;
+        assert!(client.is_closed());
+
+        let (client, mut peer) = meet(era, patient.clone()).await;
+        let (call, _) = begin_call(&client, &mut peer).await;
+        let start = Instant::now();
+        assert!(call.await.unwrap_err().is_closed());
+        assert_eq!(start.elapsed(), 30 * SECOND);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_message_of_a_server_is_a_sign_of_life() {
     for era in ERAS {

@@ -100,12 +100,22 @@ impl ToolRules {
         self.show.is_none() && self.hide.is_empty() && self.rename.is_empty()
     }
 
-    /// The name under which a tool of the server is offered. `None` if it is not.
+    /// The name under which a tool of the server is offered. `None` if it is not. A tool whose own name
+    /// was given to another one is not offered, unless it has another name too.
     pub fn offered<'n>(&'n self, name: &'n str) -> Option<&'n str> {
         let is_shown = self.show.as_ref().is_none_or(|show| show.iter().any(|shown| shown == name));
         let is_hidden = self.hide.iter().any(|hidden| hidden == name);
-        let is_offered = is_shown && !is_hidden;
+        let is_offered = is_shown && !is_hidden && self.holder(name).is_none();
         is_offered.then(|| self.rename.get(name).map_or(name, String::as_str))
+    }
+
+    /// The tool that was given the name of this one. `None` if this one keeps its name, or has another
+    /// one too.
+    pub(crate) fn holder(&self, name: &str) -> Option<&str> {
+        if self.rename.contains_key(name) {
+            return None;
+        }
+        self.rename.iter().find(|(_, new)| *new == name).map(|(holder, _)| holder.as_str())
     }
 
     /// The server's own name of a tool that is offered under this name. `None` if there is none.

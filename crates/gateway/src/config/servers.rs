@@ -208,6 +208,11 @@ impl EntryReader<'_> {
                 }
             }
         }
+        let mut shown = rules.show.iter().flatten();
+        if let Some(name) = shown.find(|name| rules.holder(name).is_some()) {
+            let fault = at.fault(format!("the tool `{name}` is shown, and another has its name"));
+            return Err(fault.with_advice("rename it too, or do not show it"));
+        }
         Ok(rules)
     }
 

@@ -24,14 +24,14 @@ impl Lanes {
             exact.elicitation.is_some() || exact.sampling.is_some() || exact.roots.is_some()
         });
         let is_exclusive = can_answer && self.0.asking.is_known() && !key.is_isolated();
-        let wanted = Wanted { key, session: SessionId::of(parts), is_exclusive };
+        let wanted = Wanted { key, session: SessionId::of(parts), is_exclusive, is_call: true };
         (wanted, exact.unwrap_or_else(Self::every_question))
     }
 
     /// A lane for what is no call: it asks nothing. `None` if there are too many.
     pub(super) fn shared_lane(&self, parts: &Parts) -> Option<Supervised> {
         let (mut wanted, declared) = self.wanted(parts);
-        wanted.is_exclusive = false;
+        (wanted.is_exclusive, wanted.is_call) = (false, false);
         self.take(&wanted, declared).ok().map(|lane| lane.supervised.clone())
     }
 
@@ -67,7 +67,7 @@ impl Lanes {
     ) -> Result<TakenLane, NoLane> {
         let Inner { dial, limits, asking, pool, .. } = &*self.0;
         let per_owner = if dial.is_process() { limits.process_lanes } else { limits.http_lanes };
-        let most = MostLanes { per_owner, in_all: limits.lanes };
+        let most = MostLanes { per_owner, isolated: limits.isolated_lanes, in_all: limits.lanes };
         let audience = if wanted.key.is_isolated() { Audience::One } else { self.0.audience };
         pool.take(wanted, most, || {
             let (dial, asking) = (dial.clone(), asking.clone());

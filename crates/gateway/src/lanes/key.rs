@@ -64,6 +64,11 @@ impl LaneKey {
         Self { owner, session, exact }
     }
 
+    /// Makes it the key for callers of any capabilities.
+    pub(crate) fn share_between_capabilities(&mut self) {
+        self.exact = None;
+    }
+
     /// Whether a session has the lane to itself.
     pub(crate) fn is_isolated(&self) -> bool {
         self.session.is_some()

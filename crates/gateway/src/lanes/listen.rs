@@ -1,6 +1,7 @@
 //! Subscriptions that outlive the connection to the server: when it is started again, its callers
 //! hear that everything they follow may have changed.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use bowline_proto::request::{Outbox, Outgoing, ReportedChange, Request, Response, Success};
@@ -8,7 +9,10 @@ use bowline_proto::upstream::Upstream;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
 
+use super::key::LaneKey;
 use super::sessions::ListeningCaller;
 use super::{Lanes, call};
 use crate::acknowledge::Acknowledgement;
@@ -21,7 +25,8 @@ impl Lanes {
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
         let lane = self.shared_lane(&request.parts).ok_or_else(|| refusal::full(&self.0.name))?;
-        let guard = self.0.sessions.open(&request.parts.client, lane);
+        let key = LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None);
+        let guard = self.0.sessions.open(&request.parts.client, (key, lane));
         let subscription = Subscription {
             lanes: self,
             wished: params.notifications,
@@ -78,16 +83,21 @@ impl Subscription<'_> {
         let mut lanes = self.caller.lane();
         loop {
             let lane = lanes.borrow_and_update().clone();
-            tokio::select! {
-                outcome = self.listen_on(&lane, &request) => return outcome,
-                // Fails only if the caller is gone, which this holds.
-                _ = lanes.changed() => {}
+            let mut listening = pin!(self.listen_on(&lane, &request));
+            loop {
+                tokio::select! {
+                    outcome = &mut listening => return outcome,
+                    // Fails only if the caller is gone, which this holds.
+                    _ = lanes.changed() => break,
+                    () = self.caller.lists_came() => self.report_lists().await,
+                }
             }
         }
     }
 
     async fn listen_on(&self, lane: &Supervised, request: &Request) -> Response {
         let mut changes = lane.changes();
+        let mut known = None;
         loop {
             changes.mark_unchanged();
             let Some(lease) = self.connection(lane).await else {
@@ -96,12 +106,15 @@ impl Subscription<'_> {
                 let _ = changes.changed().await;
                 continue;
             };
-            if self.acknowledgement.is_sent() {
+            let generation = Some(lease.generation());
+            if self.acknowledgement.is_sent() && known != generation {
                 self.report_everything(&lease).await;
             }
-            let outcome = call(&lease, self.request(request, lease.generation())).await;
-            if !lease.is_closed() {
-                return outcome;
+            known = generation;
+            match self.listen_through(&lease, request).await {
+                _ if lease.is_closed() => {}
+                Some(outcome) => return outcome,
+                None => continue,
             }
             drop(lease);
             self.acknowledge().await;
@@ -112,11 +125,36 @@ impl Subscription<'_> {
         }
     }
 
+    /// Listens on one connection. A server that does not acknowledge the subscription soon does not
+    /// hold up the acknowledgement for the caller, which may concern other servers too. `None` if it
+    /// does not do so at all.
+    async fn listen_through(&self, lease: &Lease, request: &Request) -> Option<Response> {
+        let limits = &self.lanes.0.limits;
+        let begun = Arc::new(Notify::new());
+        let mut listening = pin!(call(lease, self.request(request, lease.generation(), &begun)));
+        tokio::select! {
+            outcome = &mut listening => return Some(outcome),
+            () = begun.notified() => return Some(listening.await),
+            () = sleep(limits.patience) => {}
+        }
+        self.acknowledge().await;
+        tokio::select! {
+            outcome = &mut listening => Some(outcome),
+            () = begun.notified() => {
+                // Changes before this moment were not reported.
+                self.report_everything(lease).await;
+                Some(listening.await)
+            }
+            () = sleep(limits.list) => None,
+        }
+    }
+
     /// The connection to listen on. It is opened only to follow resources.
     async fn connection(&self, lane: &Supervised) -> Option<Lease> {
         let names = !self.wished.resource_subscriptions.is_empty();
         if (names || !self.caller.followed().is_empty())
-            && let Ok(lease) = lane.lease().await
+            // Later its start is reported as a change.
+            && let Ok(Ok(lease)) = timeout(self.lanes.0.limits.patience, lane.lease()).await
         {
             self.lanes.meet(&lease);
             if names {
@@ -128,8 +166,9 @@ impl Subscription<'_> {
         lane.running()
     }
 
-    /// The request for one connection: with the resources that the session follows by now.
-    fn request(&self, request: &Request, generation: u64) -> Request {
+    /// The request for one connection: with the resources that the session follows by now. `begun` is
+    /// notified when the server acknowledges it.
+    fn request(&self, request: &Request, generation: u64, begun: &Arc<Notify>) -> Request {
         let mut request = request.clone();
         let mut filter = self.wished.clone();
         let followed = self.caller.followed();
@@ -137,8 +176,11 @@ impl Subscription<'_> {
             filter.resource_subscriptions.extend(followed);
             request.params = request.params.with("notifications", &filter);
         }
-        let caller = self.caller.clone();
-        let attach = move || caller.attach(generation);
+        let (caller, begun) = (self.caller.clone(), begun.clone());
+        let attach = move || {
+            caller.attach(generation);
+            begun.notify_one();
+        };
         request.parts.outbox =
             self.acknowledgement.once(&self.outbox, request.parts.exchange, attach);
         request

@@ -45,6 +45,8 @@ pub(super) struct Wanted {
     pub(super) session: Option<SessionId>,
     /// Whether no other asker may use the lane meanwhile.
     pub(super) is_exclusive: bool,
+    /// Whether the server is started if it does not run.
+    pub(super) is_call: bool,
 }
 
 /// The most lanes.
@@ -52,6 +54,8 @@ pub(super) struct Wanted {
 pub(super) struct MostLanes {
     /// Of one owner, for callers that the server may ask.
     pub(super) per_owner: usize,
+    /// Of one owner, for callers that have a lane to themselves.
+    pub(super) isolated: usize,
     pub(super) in_all: usize,
 }
 
@@ -84,6 +88,10 @@ impl LanePool {
             // Places have moved.
             best = self::best(&open, wanted);
         }
+        let opens = wanted.is_call && best.is_none_or(|at| !open[at].is_open());
+        if opens && wanted.key.is_isolated() && isolated(&open, &wanted.key) >= most.isolated {
+            return Err(NoLane::Full);
+        }
         let at = match best {
             Some(at) => at,
             None => {
@@ -114,6 +122,11 @@ impl LanePool {
     /// Waits until an asker leaves a lane. Counts from the moment when this is called.
     pub(super) fn freed(&self) -> Notified<'_> {
         self.freed.notified()
+    }
+
+    /// Lets callers of different capabilities share lanes from now on: each request states them.
+    pub(super) fn share_between_capabilities(&self) {
+        self.lock().iter_mut().for_each(|lane| lane.key.share_between_capabilities());
     }
 
     /// All lanes.
@@ -157,6 +170,14 @@ fn make_room(open: &mut Vec<Lane>, key: &LaneKey, most: usize) -> Result<(), NoL
     let unused = open.iter().position(|lane| is_counted(lane) && is_unused(lane));
     open.remove(unused.ok_or(NoLane::Held)?).close();
     Ok(())
+}
+
+/// How many lanes the isolated callers of one owner have. They are not closed for others, since their
+/// servers may remember their callers.
+fn isolated(open: &[Lane], key: &LaneKey) -> usize {
+    let is_counted =
+        |lane: &&Lane| lane.key.is_isolated() && lane.key.has_owner_of(key) && lane.is_open();
+    open.iter().filter(is_counted).count()
 }
 
 impl Lane {

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use bowline_proto::request::ClientProfile;
 use bowline_proto::sync::lock;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
+use super::key::LaneKey;
 use crate::supervise::{Lease, Supervised};
 
 /// The callers that listen now.
@@ -18,6 +19,10 @@ pub(crate) struct Sessions(Mutex<Vec<Arc<ListeningCaller>>>);
 pub(crate) struct ListeningCaller {
     /// All calls of a session share this allocation, so its address identifies the session.
     client: Arc<ClientProfile>,
+    /// Names its owner.
+    key: LaneKey,
+    /// Notified when the server gave a list that callers did not wait for.
+    lists: Notify,
     /// The lane that it listens on: that of its last call, so that it also gets what the server sends
     /// there besides.
     lane: watch::Sender<Supervised>,
@@ -38,19 +43,28 @@ impl Sessions {
     pub(crate) fn open(
         self: &Arc<Self>,
         client: &Arc<ClientProfile>,
-        lane: Supervised,
+        (key, lane): (LaneKey, Supervised),
     ) -> ListeningGuard {
         // A call that listens anew replaces the earlier one.
         let uris = self.find(client).map(|caller| lock(&caller.followed).uris.clone());
         let followed = Followed { uris: uris.unwrap_or_default(), lease: None };
         let caller = Arc::new(ListeningCaller {
             client: client.clone(),
+            key,
+            lists: Notify::new(),
             lane: watch::Sender::new(lane),
             followed: Mutex::new(followed),
             attached: watch::Sender::new(0),
         });
         lock(&self.0).push(caller.clone());
         ListeningGuard { sessions: self.clone(), caller }
+    }
+
+    /// Notifies the callers of this owner that the server gave a list that they did not wait for.
+    pub(super) fn notify_of_lists(&self, key: &LaneKey) {
+        for caller in lock(&self.0).iter().filter(|caller| caller.key.has_owner_of(key)) {
+            caller.lists.notify_one();
+        }
     }
 
     /// The caller with this profile. If several calls listen for it, the newest replaces the others.
@@ -72,6 +86,11 @@ impl ListeningCaller {
     /// The lane that it listens on.
     pub(crate) fn lane(&self) -> watch::Receiver<Supervised> {
         self.lane.subscribe()
+    }
+
+    /// Waits until the server gave a list that callers did not wait for.
+    pub(crate) async fn lists_came(&self) {
+        self.lists.notified().await;
     }
 
     /// Notes that changes of this connection reach the caller.

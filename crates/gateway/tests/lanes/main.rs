@@ -2,8 +2,17 @@
 //! virtual time, with servers in this process.
 
 mod asking;
+mod cursors;
 mod failures;
+mod hanging;
+mod kept;
+mod limits;
 mod naming;
+mod owners;
+mod pings;
+mod reloads;
+mod renames;
+mod resources;
 mod subscriptions;
 mod supervision;
 mod support;

@@ -20,6 +20,7 @@ use futures_core::future::BoxFuture;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf, split,
 };
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
@@ -42,6 +43,8 @@ struct FakeState {
     hangs: AtomicBool,
     /// How long its starts take.
     start: Duration,
+    /// Whether its connections pass messages to it, if that can change.
+    flows: Option<watch::Sender<bool>>,
     running: Mutex<Vec<AbortHandle>>,
 }
 
@@ -63,6 +66,7 @@ impl Fake {
             fails: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
             start: Duration::ZERO,
+            flows: None,
             running: Mutex::default(),
         }))
     }
@@ -73,6 +77,27 @@ impl Fake {
         let mut fake = Self::make(server, None);
         Arc::get_mut(&mut fake.0).unwrap().start = start;
         fake
+    }
+
+    /// A server that can [freeze](Self::freeze).
+    pub(crate) fn freezable(revision: Revision, server: Server) -> Self {
+        let mut fake = Self::make(server, Some(revision));
+        Arc::get_mut(&mut fake.0).unwrap().flows = Some(watch::Sender::new(true));
+        fake
+    }
+
+    /// Its connections stay open, and it reads no message, until it [thaws](Self::thaw).
+    pub(crate) fn freeze(&self) {
+        self.0.flows.as_ref().unwrap().send_replace(false);
+    }
+
+    /// It reads what it was sent meanwhile, and all further messages.
+    pub(crate) fn thaw(&self) {
+        self.0.flows.as_ref().unwrap().send_replace(true);
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.0.server
     }
 
     pub(crate) fn starts(&self) -> usize {
@@ -133,6 +158,13 @@ impl Dial for Fake {
             let builder = client_builder(declared, limits);
             return Box::pin(async move { Ok(builder.connect(lines(near)).await?) });
         }
+        if let Some(flows) = &self.0.flows {
+            let (near, far) = tokio::io::duplex(CAPACITY);
+            let task = tokio::spawn(serve_while(flows.subscribe(), self.0.server.clone(), far));
+            self.0.running.lock().unwrap().push(task.abort_handle());
+            let builder = client_builder(declared, limits).revisions(self.0.revision);
+            return Box::pin(async move { Ok(builder.connect(lines(near)).await?) });
+        }
         if !self.0.fails.load(Ordering::Relaxed) {
             let server = self.0.server.clone();
             let task = tokio::spawn(async move { server.serve(far).await });
@@ -178,6 +210,27 @@ async fn serve_later(start: Duration, server: Server, far: DuplexStream) {
     };
     let back = tokio::io::copy(&mut from_server, &mut to_client);
     let (_, _, ()) = tokio::join!(server.serve(lines(inner)), back, forward);
+}
+
+/// Passes messages to a server while they may flow, and its answers back.
+async fn serve_while(mut flows: watch::Receiver<bool>, server: Server, far: DuplexStream) {
+    let (near, inner) = tokio::io::duplex(CAPACITY);
+    let ((from_client, mut to_client), (mut from_server, mut to_server)) =
+        (split(far), split(near));
+    let mut lines_of_client = BufReader::new(from_client).lines();
+    let forward = async {
+        while let Ok(Some(line)) = lines_of_client.next_line().await {
+            // Fails if the test is over.
+            let _ = flows.wait_for(|flows| *flows).await;
+            to_server.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        }
+    };
+    let back = tokio::io::copy(&mut from_server, &mut to_client);
+    tokio::select! {
+        _ = server.serve(lines(inner)) => {}
+        _ = back => {}
+        () = forward => {}
+    }
 }
 
 /// Say it again
@@ -243,7 +296,17 @@ pub(crate) fn file(text: &str) -> ConfigFile {
 
 /// A gateway to servers in this process, by the names in the file.
 pub(crate) fn gateway<const N: usize>(text: &str, servers: [(&'static str, Fake); N]) -> Gateway {
-    let options = GatewayOptions::new(ConfigVariables::none()).dialled_by(move |entry, _| {
+    limited(text, servers, GatewayLimits::default())
+}
+
+/// The same with these limits.
+pub(crate) fn limited<const N: usize>(
+    text: &str,
+    servers: [(&'static str, Fake); N],
+    limits: GatewayLimits,
+) -> Gateway {
+    let options = GatewayOptions::new(ConfigVariables::none()).limits(limits);
+    let options = options.dialled_by(move |entry, _| {
         let server = servers.iter().find(|(name, _)| *name == entry.name);
         Arc::new(server.unwrap().1.clone())
     });

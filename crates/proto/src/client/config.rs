@@ -91,7 +91,18 @@ impl ClientConfig {
     #[must_use]
     pub fn with_keep_alive(mut self, interval: Duration, timeout: Duration) -> Self {
         let interval = interval.max(Duration::from_secs(1));
-        self.keep_alive = Some(KeepAlive { interval, timeout });
+        self.keep_alive = Some(KeepAlive { interval, timeout, during_calls: timeout });
+        self
+    }
+
+    /// Lets a server be silent for this long while a call runs that is no list: a server that does one
+    /// thing at a time reads no ping meanwhile. Changes nothing without
+    /// [`with_keep_alive`](Self::with_keep_alive).
+    #[must_use]
+    pub fn with_silence_during_calls(mut self, longest: Duration) -> Self {
+        if let Some(keep_alive) = &mut self.keep_alive {
+            keep_alive.during_calls = longest.max(keep_alive.timeout);
+        }
         self
     }
 

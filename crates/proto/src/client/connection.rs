@@ -354,7 +354,7 @@ impl ClientConnection {
                     self.step(NegotiationStep::Failed(NegotiationError::TimedOut), now);
                 }
                 Purpose::Subscribe(subscribe) => self.subscribe_expired(&subscribe),
-                Purpose::KeepAlive => self.keep_alive_expired(),
+                Purpose::KeepAlive => self.keep_alive_expired(now),
                 Purpose::RestoreLevel => self.level_failed("no answer in time", now),
                 Purpose::Call(InFlightCall { exchange, request, .. }) => {
                     self.remember_late_tool(id, request.method);

@@ -9,6 +9,8 @@ pub(super) struct KeepAlive {
     pub(super) interval: Duration,
     /// Silence after the ping before the connection counts as failed.
     pub(super) timeout: Duration,
+    /// The same while a call runs: the server may be busy with it. Never shorter.
+    pub(super) during_calls: Duration,
 }
 
 /// When the server was last heard, and whether a ping is under way.

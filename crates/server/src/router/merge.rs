@@ -3,7 +3,9 @@
 //! What the server has itself comes first, then what each mounted server has, in the order in which
 //! they were mounted. A page takes in server after server until it is full or one of them has
 //! another page; so it costs each of them one page at most, and it may be longer than the server's
-//! own pages are. A cursor names a server and the place in its own list.
+//! own pages are. All are asked at once, so that a slow one does not hold up those after it; requests
+//! to servers that the page has no room for are dropped. A cursor names a server and the place in its
+//! own list.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -27,6 +29,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Router, not_offered};
 use crate::mount::Mount;
+use crate::together::Together;
 
 impl Router {
     /// Lists the features of the server and of the mounted servers.
@@ -55,18 +58,27 @@ impl Router {
             }
         };
         let mut merging = Merging::<P>::default();
-        let mut rest = sources.drain(first..).peekable();
-        while let Some(source) = rest.next() {
-            let is_begun = cursor.is_some();
-            match self.page(&source, cursor.take(), &request).await {
-                Ok(page) => merging.add(&source, &page, &request.parts)?,
+        let rest = sources.split_off(first);
+        let mut is_begun = cursor.is_some();
+        let mut pages = Together::new(rest.iter().map(|source| {
+            let page: BoxFuture<'_, Response> =
+                Box::pin(self.page(source, cursor.take(), &request));
+            page
+        }));
+        let mut following = rest.iter().skip(1);
+        for source in &rest {
+            let Some(page) = pages.next().await else { break };
+            match page {
+                Ok(page) => merging.add(source, &page, &request.parts)?,
                 // A client that asks for a page of this server gets its error; a list that only
                 // includes it leaves it out.
                 Err(error) if is_begun || matches!(source, Source::Own) => return Err(error),
                 Err(_) => merging.cache.ttl = Default::default(),
             }
+            is_begun = false;
+            let next = following.next();
             if merging.next.is_none() && merging.items.len() >= self.0.profile.page_size {
-                merging.next = rest.peek().map(|next| cursor_at(next, None));
+                merging.next = next.map(|next| cursor_at(next, None));
             }
             if merging.next.is_some() {
                 break;

@@ -1,8 +1,9 @@
 //! Requests for mounted servers: finds the server by name or URI, and passes the request on.
 //!
 //! Tools and prompts are found by their namespace, which is part of their name, so one server is
-//! asked. Resources keep their URIs, so the server that has one must be looked for: in the lists
-//! first, then by asking.
+//! asked. Resources keep their URIs, so the server that has one must be looked for in the lists. A
+//! server is asked for a URI that it does not list only if it lists others of the same scheme, or
+//! nothing at all: no server should hear of the resources of another (TRUST-12).
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{EveryResource, Outbox, Parts, Request, Response};
@@ -16,6 +17,7 @@ use futures_core::future::BoxFuture;
 use super::resource::Presence;
 use super::{Routed, Router, unknown};
 use crate::feature::{TaskHost, WithoutTasks};
+use crate::mount::lists::ResourceTrace;
 use crate::mount::{Mount, accompanied};
 use crate::notify::ListenStream;
 
@@ -70,14 +72,20 @@ impl Router {
         }
         let router = self.clone();
         Ok(Routed::Later(Box::pin(async move {
-            for mount in router.holders(candidates, &uri, &request.parts).await {
+            let Holders { mounts, mut failure } =
+                router.holders(candidates, &uri, &request.parts).await;
+            for mount in mounts {
                 match mount.serve(request.clone()).await {
                     // Codes for a resource that there is not differ between revisions.
                     Err(error) if is_unknown(&error) => {}
+                    // Another server may have it.
+                    Err(error) if error.code == code::INTERNAL_ERROR => {
+                        failure.get_or_insert(error);
+                    }
                     answer => return answer,
                 }
             }
-            Err(unknown)
+            Err(failure.unwrap_or(unknown))
         })))
     }
 
@@ -101,9 +109,11 @@ impl Router {
                 let router = self.clone();
                 // Only the server that has the template may see what the user types.
                 Ok(Routed::Later(Box::pin(async move {
-                    for mount in candidates {
-                        if router.is_listed_template(&mount, &uri, &request.parts).await {
-                            return mount.serve(request).await;
+                    let parts = &request.parts;
+                    let mut traces = router.trace_templates(&candidates, &uri, parts);
+                    for mount in &candidates {
+                        if let Some(Ok(ResourceTrace::Listed)) = traces.next().await {
+                            return mount.serve(request.clone()).await;
                         }
                     }
                     Err(unknown)
@@ -147,7 +157,7 @@ impl Router {
                 continue;
             }
             let candidates = self.candidates(ServerCapabilities::supports_resources_subscribe);
-            for holder in self.holders(candidates, uri, parts).await {
+            for holder in self.holders(candidates, uri, parts).await.mounts {
                 let same = |(mount, _): &&mut (Mount, _)| mount.namespace == holder.namespace;
                 if let Some((_, filter)) = wanted.iter_mut().find(same) {
                     filter.resource_subscriptions.push(uri.clone());
@@ -166,24 +176,66 @@ impl Router {
     }
 
     /// The mounted servers that may have a resource: the first one that lists it, or else those that
-    /// list a template which makes its URI. If there are none, all of them, because a resource need
-    /// not be listed.
-    async fn holders(&self, candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Vec<Mount> {
+    /// list a template which makes its URI. If there are none, those that list something of the same
+    /// scheme, or else those that list nothing, because a resource need not be listed. A server alone
+    /// is asked in any case.
+    async fn holders(&self, candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Holders {
         if candidates.len() < 2 {
-            return candidates;
+            return Holders { mounts: candidates, failure: None };
         }
+        let mut failure = None;
+        let mut strongest = Vec::new();
+        let mut traces = self.trace_resources(&candidates, uri, parts);
         for mount in &candidates {
-            if self.is_listed(mount, uri, parts).await {
-                return vec![mount.clone()];
+            let trace = traces.next().await.and_then(|trace| noted(trace, &mut failure));
+            if trace == Some(ResourceTrace::Listed) {
+                return Holders { mounts: vec![mount.clone()], failure: None };
+            }
+            strongest.push(trace);
+        }
+        let mut traces = self.trace_templates(&candidates, uri, parts);
+        for trace in &mut strongest {
+            let other = traces.next().await.and_then(|trace| noted(trace, &mut failure));
+            *trace = match (*trace, other) {
+                (Some(one), Some(other)) => Some(one.max(other)),
+                (None, Some(ResourceTrace::Listed)) => other,
+                // Without one of its lists it may have anything, and the failure is the answer.
+                _ => None,
+            };
+        }
+        use ResourceTrace::{Listed, Nothing, Scheme};
+        for wanted in [Listed, Scheme, Nothing] {
+            let found = candidates.iter().zip(&strongest);
+            let found = found.filter(|(_, trace)| **trace == Some(wanted));
+            let mounts: Vec<Mount> = found.map(|(mount, _)| mount.clone()).collect();
+            if !mounts.is_empty() {
+                return Holders { mounts, failure };
             }
         }
-        let mut families = Vec::new();
-        for mount in &candidates {
-            if self.is_listed_template(mount, uri, parts).await {
-                families.push(mount.clone());
-            }
+        Holders { mounts: Vec::new(), failure }
+    }
+}
+
+/// The mounted servers that may have a resource.
+struct Holders {
+    mounts: Vec<Mount>,
+    /// Why it is not known of another server whether it has the resource.
+    failure: Option<ErrorObject>,
+}
+
+/// A trace, if the server could be asked. Keeps the first failure.
+fn noted(
+    trace: Result<ResourceTrace, ErrorObject>,
+    failure: &mut Option<ErrorObject>,
+) -> Option<ResourceTrace> {
+    match trace {
+        Ok(trace) => Some(trace),
+        // It has no such list.
+        Err(error) if error.code == code::METHOD_NOT_FOUND => Some(ResourceTrace::Nothing),
+        Err(error) => {
+            failure.get_or_insert(error);
+            None
         }
-        if families.is_empty() { candidates } else { families }
     }
 }
 
@@ -214,5 +266,6 @@ fn ended(answer: BoxFuture<'static, Response>) -> BoxFuture<'static, ()> {
 }
 
 fn is_unknown(error: &ErrorObject) -> bool {
-    matches!(error.code, code::RESOURCE_NOT_FOUND | code::INVALID_PARAMS)
+    // A server that was not met yet may turn out to have no resources.
+    matches!(error.code, code::RESOURCE_NOT_FOUND | code::INVALID_PARAMS | code::METHOD_NOT_FOUND)
 }

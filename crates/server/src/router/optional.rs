@@ -25,8 +25,10 @@ use super::resource::Presence;
 use super::{Routed, Router, not_offered};
 use crate::feature::set::FeatureEntry as _;
 use crate::feature::{Following, TaskRoutes, ToolEntry, WithoutTasks};
-use crate::mount::{Mount, lists};
+use crate::mount::Mount;
+use crate::mount::lists::{self, ResourceTrace};
 use crate::notify::ListenStream;
+use crate::together::Together;
 
 /// Serves prompts, resources and completion.
 #[derive(Clone, Copy)]
@@ -41,12 +43,17 @@ pub(crate) struct FeatureRoutes {
 pub(crate) struct MountRoutes {
     list_all: fn(&Router, Request) -> BoxFuture<'static, Response>,
     tell_all: for<'a> fn(&'a Router, &'a ListenStream, &'a Parts) -> Borrowing<'a, Response>,
-    lists: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
-    lists_template: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
+    trace_resource: FindTrace,
+    trace_template: FindTrace,
     extension: fn(&Router, &Request) -> Option<BoxFuture<'static, Response>>,
 }
 
 type Borrowing<'a, T> = BoxFuture<'a, T>;
+
+type FindTrace = for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, FoundTrace>;
+
+/// What one of the lists of a mounted server says about a resource.
+type FoundTrace = Result<ResourceTrace, ErrorObject>;
 
 impl FeatureRoutes {
     pub(crate) const LINKED: Self = Self {
@@ -60,8 +67,8 @@ impl MountRoutes {
     pub(crate) const LINKED: Self = Self {
         list_all: Router::list_all,
         tell_all: |router, listening, parts| Box::pin(router.tell_all(listening, parts)),
-        lists: |mount, uri, parts| Box::pin(lists::resource(mount, uri, parts)),
-        lists_template: |mount, uri, parts| Box::pin(lists::template(mount, uri, parts)),
+        trace_resource: |mount, uri, parts| Box::pin(lists::resource(mount, uri, parts)),
+        trace_template: |mount, uri, parts| Box::pin(lists::template(mount, uri, parts)),
         extension: Router::pass_extension,
     };
 }
@@ -169,20 +176,37 @@ impl Router {
         }
     }
 
-    /// Whether a mounted server lists a resource.
-    pub(super) async fn is_listed(&self, mount: &Mount, uri: &str, parts: &Parts) -> bool {
-        match self.0.registry.routes::<MountRoutes>() {
-            Some(routes) => (routes.lists)(mount, uri, parts).await,
-            None => false,
-        }
+    /// What the lists of resources of mounted servers say about a resource, in the order of the
+    /// servers. Asks all of them at once.
+    pub(super) fn trace_resources<'a>(
+        &self,
+        mounts: &'a [Mount],
+        uri: &'a str,
+        parts: &'a Parts,
+    ) -> Together<'a, FoundTrace> {
+        self.trace(|routes| routes.trace_resource, mounts, (uri, parts))
     }
 
-    /// Whether a mounted server lists a template that is this text or makes this URI.
-    pub(super) async fn is_listed_template(&self, mount: &Mount, uri: &str, parts: &Parts) -> bool {
-        match self.0.registry.routes::<MountRoutes>() {
-            Some(routes) => (routes.lists_template)(mount, uri, parts).await,
-            None => false,
-        }
+    /// What the lists of templates of mounted servers say about a URI, or about a template with this
+    /// text, in the order of the servers. Asks all of them at once.
+    pub(super) fn trace_templates<'a>(
+        &self,
+        mounts: &'a [Mount],
+        text: &'a str,
+        parts: &'a Parts,
+    ) -> Together<'a, FoundTrace> {
+        self.trace(|routes| routes.trace_template, mounts, (text, parts))
+    }
+
+    fn trace<'a>(
+        &self,
+        which: fn(MountRoutes) -> FindTrace,
+        mounts: &'a [Mount],
+        (text, parts): (&'a str, &'a Parts),
+    ) -> Together<'a, FoundTrace> {
+        let find = self.0.registry.routes::<MountRoutes>().map(which);
+        let traces = find.map(|find| mounts.iter().map(move |mount| find(mount, text, parts)));
+        Together::new(traces.into_iter().flatten())
     }
 
     fn feature_routes(&self, method: Method) -> Result<FeatureRoutes, ErrorObject> {

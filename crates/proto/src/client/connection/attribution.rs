@@ -78,7 +78,7 @@ impl ClientConnection {
         self.calls_in_flight().filter_map(move |(it, request)| Some((it, asker(request)?)))
     }
 
-    fn calls_in_flight(&self) -> impl Iterator<Item = (ExchangeId, &CallRequest)> {
+    pub(super) fn calls_in_flight(&self) -> impl Iterator<Item = (ExchangeId, &CallRequest)> {
         self.in_flight.iter().filter_map(|(exchange, id)| match self.waiting.get(*id)? {
             Purpose::Call(flight) => Some((*exchange, &flight.request)),
             _ => None,

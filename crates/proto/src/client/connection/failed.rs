@@ -54,7 +54,7 @@ impl ClientConnection {
                     self.keep_alive_answered();
                 }
                 FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer => {
-                    self.keep_alive_expired();
+                    self.keep_alive_failed();
                 }
             },
             Purpose::RestoreLevel => self.level_failed(&failure.reason, now),

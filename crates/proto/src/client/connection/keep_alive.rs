@@ -65,9 +65,27 @@ impl ClientConnection {
         }
     }
 
-    /// The server did not answer the ping: the connection has failed. A missing answer counts as a
-    /// failed connection (PING-7).
-    pub(super) fn keep_alive_expired(&mut self) {
+    /// The server did not answer the ping in time. While it may be busy with a call it is pinged
+    /// again; otherwise the connection has failed.
+    pub(super) fn keep_alive_expired(&mut self, now: Instant) {
+        let during_calls = self.config.keep_alive().map(|it| it.during_calls).unwrap_or_default();
+        let Some(state) = &mut self.keep_alive else { return };
+        state.ping = None;
+        let silence = now.saturating_duration_since(state.heard);
+        if silence >= during_calls || !self.is_busy() {
+            self.keep_alive_failed();
+        }
+    }
+
+    /// Whether a call runs. Lists do not count: a server that answers none hangs.
+    fn is_busy(&self) -> bool {
+        use Method::{PromptsList, ResourcesList, ResourcesTemplatesList, ToolsList};
+        let lists = [ToolsList, PromptsList, ResourcesList, ResourcesTemplatesList];
+        self.calls_in_flight().any(|(_, request)| !lists.contains(&request.method))
+    }
+
+    /// The connection has failed: a missing answer to a ping counts as that (PING-7).
+    pub(super) fn keep_alive_failed(&mut self) {
         let after = self.config.keep_alive().map(|it| it.timeout).unwrap_or_default();
         self.events.push_back(ClientEvent::Failed(NegotiationError::Silent(after)));
     }

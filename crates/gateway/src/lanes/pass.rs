@@ -1,0 +1,111 @@
+//! Passes calls on to the lane of their caller, and repeats a call once if it certainly did not run.
+
+use std::ops::Deref;
+
+use bowline_client::RelayFailure;
+use bowline_proto::request::{Parts, Request, Response};
+use bowline_types::error::ErrorObject;
+use tokio::time::timeout;
+
+use super::cursor::CursorScope;
+use super::pool::TakenLane;
+use super::{Lanes, call};
+use crate::refusal;
+use crate::supervise::Lease;
+
+impl Lanes {
+    /// Passes a call on. It is repeated once if the server ended and a second call does no harm: it
+    /// was not sent, or changes nothing.
+    pub(super) async fn pass(&self, request: Request) -> Response {
+        let lane = self.lane_of(&request.parts).await?;
+        self.pass_on(lane, request).await
+    }
+
+    /// The same, beginning with this lane.
+    pub(super) async fn pass_on(&self, lane: TakenLane, request: Request) -> Response {
+        let again = request.clone();
+        match self.attempt(lane, request).await {
+            Ok(response) => return response,
+            Err(undone) if !undone.may_repeat => return Err(undone.error),
+            Err(_) => {}
+        }
+        let lane = self.lane_of(&again.parts).await?;
+        match self.attempt(lane, again).await {
+            Ok(response) => response,
+            Err(undone) => Err(undone.error),
+        }
+    }
+
+    /// Passes a call on once.
+    ///
+    /// # Errors
+    ///
+    /// If the call failed on its way to the server.
+    async fn attempt(&self, lane: TakenLane, request: Request) -> Result<Response, Undone> {
+        let method = request.parts.method;
+        let lease = match self.lease_on(lane).await {
+            Ok(lease) => lease,
+            Err(error) => return Ok(Err(error)),
+        };
+        let outcome = self.call(&lease, request).await;
+        let Err(error) = &outcome else { return Ok(outcome) };
+        let Some(failure) = RelayFailure::of(error) else { return Ok(outcome) };
+        let may_have_run = failure.may_have_run && !refusal::is_repeatable(method);
+        let error = match lease.is_closed() {
+            true => refusal::ended(&self.0.name, may_have_run),
+            false => refusal::undelivered(&self.0.name, error, may_have_run),
+        };
+        Err(Undone { error, may_repeat: lease.is_closed() && !may_have_run })
+    }
+
+    async fn call(&self, lease: &Lease, request: Request) -> Response {
+        let method = request.parts.method;
+        if !refusal::is_list(method) {
+            return call(lease, request).await;
+        }
+        let scope = CursorScope::of(lease, self.0.dial.is_process());
+        let request = scope.open(request)?;
+        let answer = timeout(self.0.limits.list, call(lease, request)).await;
+        scope.close(answer.unwrap_or_else(|_| Err(refusal::slow(&self.0.name, method)))?)
+    }
+
+    /// The use of the connection for a call of this caller.
+    pub(super) async fn lease(&self, parts: &Parts) -> Result<CallLease, ErrorObject> {
+        let lane = self.lane_of(parts).await?;
+        self.lease_on(lane).await
+    }
+
+    async fn lease_on(&self, lane: TakenLane) -> Result<CallLease, ErrorObject> {
+        let lease = lane.supervised.lease().await;
+        let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why))?;
+        self.meet(&lease);
+        Ok(CallLease { lease, _lane: lane })
+    }
+}
+
+/// The use of a connection by one call, which may hold its lane.
+pub(super) struct CallLease {
+    lease: Lease,
+    _lane: TakenLane,
+}
+
+impl CallLease {
+    /// The use of the connection alone: other askers may have the lane.
+    pub(super) fn shared(self) -> Lease {
+        self.lease
+    }
+}
+
+impl Deref for CallLease {
+    type Target = Lease;
+
+    fn deref(&self) -> &Lease {
+        &self.lease
+    }
+}
+
+/// A call that failed on its way to the server.
+struct Undone {
+    error: ErrorObject,
+    may_repeat: bool,
+}

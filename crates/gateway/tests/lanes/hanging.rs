@@ -1,0 +1,171 @@
+//! A server that hangs beside one that answers: callers get what the other has, soon.
+
+use std::time::Duration;
+
+use bowline_client::{Change, Client};
+use bowline_gateway::bridge;
+use bowline_proto::request::Request;
+use bowline_server::layer::{self, Next};
+use bowline_server::{Resource, Server, Tool};
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde_json::json;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::support::{BOTH, Fake, connect, echo, gateway, next, ways};
+
+const FILE: &str = r#"{ "mcpServers": { "far": { "command": "x" }, "near": { "command": "y" } } }"#;
+
+/// Shorter than the time-out of any client.
+const SOON: Duration = Duration::from_secs(15);
+
+async fn tools(caller: &Client) -> Vec<String> {
+    let tools = timeout(SOON, caller.tools().all()).await.expect("a list in time").unwrap();
+    tools.iter().map(|tool| tool.name.clone()).collect()
+}
+
+const OF_NEAR: [&str; 2] = ["near__say", "near__hang"];
+const OF_BOTH: [&str; 4] = ["far__say", "far__hang", "near__say", "near__hang"];
+
+#[tokio::test(start_paused = true)]
+async fn a_list_leaves_out_a_server_that_hangs_at_its_start() {
+    for way in ways() {
+        let far = Fake::new(echo());
+        far.set_hanging();
+        let server = bridge(gateway(FILE, [("far", far), ("near", Fake::new(echo()))]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        assert_eq!(tools(&caller).await, OF_NEAR, "{way:?}");
+    }
+}
+
+/// A server that runs, and one that hangs from now on, behind one gateway.
+async fn hung(upstream: Revision) -> (Server, Fake) {
+    let with = |uri: &str| echo().resource(Resource::new(uri, || async { "text" }));
+    let far = Fake::freezable(upstream, with("board:///far"));
+    let near = Fake::new(with("board:///near"));
+    let server = bridge(gateway(FILE, [("far", far.clone()), ("near", near)]), None);
+    let caller = connect(&server, ways().next().unwrap(), |builder| builder).await;
+    assert_eq!(tools(&caller).await, OF_BOTH);
+    far.freeze();
+    (server, far)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_leaves_out_a_running_server_that_hangs_and_changes_once_it_answers() {
+    for upstream in BOTH {
+        for way in ways() {
+            let (server, far) = hung(upstream).await;
+            let caller = connect(&server, way, |builder| builder).await;
+            let listening = timeout(SOON, caller.subscribe().tools().open()).await;
+            let mut changes = listening.expect("a subscription in time").unwrap();
+            assert_eq!(tools(&caller).await, OF_NEAR, "{way:?} {upstream}");
+            // While the first list waits for its answer, no other waits for the server.
+            let asked = Instant::now();
+            assert_eq!(tools(&caller).await, OF_NEAR, "{way:?} {upstream}");
+            assert!(asked.elapsed() < Duration::from_secs(1), "{way:?} {upstream}");
+            while next(&mut changes).await.is_some() {}
+            far.thaw();
+            assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?} {upstream}");
+            assert_eq!(tools(&caller).await, OF_BOTH, "{way:?} {upstream}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_listens_hears_of_the_others_and_of_the_server_once_it_answers() {
+    for upstream in BOTH {
+        for way in ways() {
+            let (server, far) = hung(upstream).await;
+            let caller = connect(&server, way, |builder| builder).await;
+            let subscribe = caller.subscribe().tools().resource("board:///near");
+            let listening = timeout(2 * SOON, subscribe.open()).await;
+            let mut changes = listening.expect("a subscription in time").unwrap();
+            assert!(changes.missing().is_empty(), "{way:?} {upstream}");
+            far.thaw();
+            sleep(Duration::from_secs(1)).await;
+            while next(&mut changes).await.is_some() {}
+            far.server().registry().insert(extra()).unwrap();
+            assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?} {upstream}");
+        }
+    }
+}
+
+fn extra() -> Tool {
+    Tool::new("extra", || async { "extra" })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resource_of_one_server_is_read_while_another_hangs() {
+    for upstream in BOTH {
+        for way in ways() {
+            let (server, _far) = hung(upstream).await;
+            let caller = connect(&server, way, |builder| builder).await;
+            for patience in [SOON, Duration::from_secs(1)] {
+                let reading = timeout(patience, caller.read("board:///near")).await;
+                let contents = reading.expect("a resource in time").unwrap();
+                assert_eq!(contents.text(), "text", "{way:?} {upstream}");
+            }
+        }
+    }
+}
+
+/// Its calls wait as long as their callers.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_starts_slowly_is_left_out_and_then_reported() {
+    for way in ways() {
+        let far = Fake::slow(Duration::from_secs(25), echo());
+        let server = bridge(gateway(FILE, [("far", far), ("near", Fake::new(echo()))]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let mut changes = caller.subscribe().tools().open().await.unwrap();
+        assert_eq!(tools(&caller).await, OF_NEAR, "{way:?}");
+        while next(&mut changes).await.is_some() {}
+        sleep(Duration::from_secs(20)).await;
+        assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?}");
+        assert_eq!(tools(&caller).await, OF_BOTH, "{way:?}");
+        let said = caller.call("far__say", json!({ "message": "hi" })).await.unwrap();
+        assert_eq!(said.text(), "hi", "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_start_side_by_side_for_a_list() {
+    for way in ways() {
+        let fakes = [(); 2].map(|()| Fake::slow(Duration::from_secs(4), echo()));
+        let [far, near] = fakes;
+        let server = bridge(gateway(FILE, [("far", far), ("near", near)]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let asked = Instant::now();
+        assert_eq!(tools(&caller).await, OF_BOTH, "{way:?}");
+        assert!(asked.elapsed() < Duration::from_secs(6), "{way:?}: {:?}", asked.elapsed());
+    }
+}
+
+/// It would never be listed if each list waited as long as the first.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_needs_long_for_each_list_gets_that_time_once_it_is_known() {
+    for upstream in BOTH {
+        for way in ways() {
+            let far = echo().layer(layer::from_fn(|request: Request, next: Next| {
+                let lists = request.parts.method == Method::ToolsList;
+                let rest = next.run(request);
+                async move {
+                    if lists {
+                        sleep(Duration::from_secs(12)).await;
+                    }
+                    rest.await
+                }
+            }));
+            let (far, near) = (Fake::speaking(upstream, far), Fake::new(echo()));
+            let server = bridge(gateway(FILE, [("far", far), ("near", near)]), None);
+            let caller = connect(&server, way, |builder| builder).await;
+            let mut changes = caller.subscribe().tools().open().await.unwrap();
+            assert_eq!(tools(&caller).await, OF_NEAR, "{way:?} {upstream}");
+            sleep(Duration::from_secs(5)).await;
+            while next(&mut changes).await.is_some() {}
+            for _ in 0..2 {
+                assert_eq!(tools(&caller).await, OF_BOTH, "{way:?} {upstream}");
+            }
+            assert_eq!(next(&mut changes).await, None, "{way:?} {upstream}");
+        }
+    }
+}

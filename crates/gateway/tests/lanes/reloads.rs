@@ -1,0 +1,47 @@
+//! What a new load of the configuration changes.
+
+use std::time::Duration;
+
+use bowline_gateway::bridge;
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::support::{Fake, connect, echo, file, gateway, ways};
+
+fn with(gateway: &str) -> String {
+    format!(r#"{{ "mcpServers": {{ "far": {{ "command": "x" }} }}, "gateway": {gateway} }}"#)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_time_without_calls_counts_from_the_load_on() {
+    let fake = Fake::new(echo());
+    let gateway = gateway(&with("{}"), [("far", fake.clone())]);
+    let server = bridge(gateway.clone(), None);
+    let caller = connect(&server, ways().next().unwrap(), |builder| builder).await;
+    let say = || caller.call("far__say", json!({ "message": "hi" }));
+    say().await.unwrap();
+    let reloaded = gateway.reload(&file(&with("{}"))).unwrap();
+    assert_eq!(reloaded, Default::default());
+    let reloaded = gateway.reload(&file(&with(r#"{ "idleMinutes": 2 }"#))).unwrap();
+    assert_eq!((reloaded.started, reloaded.stopped), (vec!["far".into()], vec!["far".into()]));
+    say().await.unwrap();
+    sleep(Duration::from_secs(130)).await;
+    assert_eq!(fake.running().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn baggage_is_dropped_from_the_load_on_that_forbids_it() {
+    use bowline::{Context, tools};
+    #[bowline::tool]
+    async fn carried(context: Context) -> String {
+        format!("{:?}", context.baggage())
+    }
+    let far = bowline_server::Server::new("far", "1.0.0").tools(tools![carried]);
+    let gateway = gateway(&with(r#"{ "baggage": true }"#), [("far", Fake::new(far))]);
+    let server = bridge(gateway.clone(), None);
+    let caller = connect(&server, ways().next().unwrap(), |builder| builder).await;
+    let call = || caller.call("far__carried", ()).meta("baggage", "user=ann");
+    assert_eq!(call().await.unwrap().text(), "Some(\"user=ann\")");
+    gateway.reload(&file(&with(r#"{ "baggage": false }"#))).unwrap();
+    assert_eq!(call().await.unwrap().text(), "None");
+}
