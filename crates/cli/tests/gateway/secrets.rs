@@ -51,3 +51,27 @@ async fn a_variable_of_the_gateway_reaches_no_server_process() {
     assert!(gateway.process().environment().contains(CANARY));
     assert!(!processes[0].environment().contains(CANARY));
 }
+
+/// The operator sees them in the output of the gateway; its callers may be strangers.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_shows_callers_no_argument_no_output_and_no_address_of_the_server() {
+    let script = format!("echo {CANARY} >&2; exit 1");
+    let speaking = format!("echo {CANARY} >&2; exec \"$0\" demo --stdio");
+    let gateway = Gateway::of(&json!({ "mcpServers": {
+        "ends": { "command": "/bin/sh", "args": ["-c", script, CANARY] },
+        "missing": { "command": format!("/nowhere/{CANARY}") },
+        "remote": { "url": format!("http://127.0.0.1:1/{CANARY}") },
+        "speaks": { "command": "/bin/sh", "args": ["-c", speaking, BOWLINE, CANARY] },
+    } }));
+    for revision in BOTH {
+        let client = gateway.client(revision).await;
+        for tool in ["ends__echo", "missing__echo", "remote__echo", "speaks__nothing"] {
+            // The second call finds the server in a pause after its failure.
+            for _ in 0..2 {
+                let error = client.call(tool, json!({ "message": CANARY })).await.unwrap_err();
+                let shown = serde_json::to_string(error.rpc().unwrap()).unwrap();
+                assert!(!shown.contains(CANARY), "{revision} {tool}: {shown}");
+            }
+        }
+    }
+}
