@@ -129,6 +129,14 @@ impl EventLog {
         self
     }
 
+    /// Makes this handle write in the place of a [writer](Self::written_by) that is gone, and whose mark
+    /// is still there. The last event removes the mark, so of several handles one writes it.
+    #[must_use]
+    pub fn in_place_of(mut self, mark: Key, owner: Bytes) -> Self {
+        self.writer = Some(Arc::new(Writer { mark, owner, has_begun: AtomicBool::new(true) }));
+        self
+    }
+
     /// The backend that stores the log.
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend

@@ -199,6 +199,25 @@ async fn a_call_of_a_killed_endpoint_ends_with_an_error_within_fifteen_seconds()
     assert_eq!(later, rest);
 }
 
+// An endpoint may be killed, or lose its store, while it ends the stream of another one.
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn a_call_of_a_killed_endpoint_gets_its_error_even_if_the_first_that_ends_it_fails() {
+    let store = store();
+    let (a, b, c) = (Replica::on(&store), Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    a.handlers.step(1);
+    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    let first = stream.message().await.unwrap().id.unwrap();
+    a.link.cut(true);
+    sleep(Duration::from_secs(15)).await;
+    b.link.refuse(OperationKind::Append);
+    assert_eq!(b.ask(&session.resume(&first)).await.0, 503);
+    let rest = c.stream(&session.resume(&first)).await.messages().await;
+    let [error] = &rest[..] else { panic!("{rest:?}") };
+    assert_eq!((&error.json()["id"], &error.json()["error"]["code"]), (&json!(1), &json!(-32603)));
+}
+
 // spec: RESUME-2
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_that_was_paused_sends_nothing_after_another_has_ended_its_stream() {

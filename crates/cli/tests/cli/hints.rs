@@ -112,7 +112,8 @@ fn a_variable_without_a_value_is_named_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = r#"{"mcpServers":{"work":{"url":"http://127.0.0.1:1/${BOWLINE_ABSENT}"}}}"#;
     std::fs::write(folder.path().join(".mcp.json"), file).unwrap();
-    let listed = bowline().current_dir(folder.path()).args(["list", "work"]).output().unwrap();
+    let mut list = bowline();
+    let listed = list.current_dir(folder.path()).args(["list", "--yes", "work"]).output().unwrap();
     let listed = Run::from(listed);
     assert_eq!(listed.code, Some(3), "{listed:?}");
     assert_eq!(listed.stderr.matches("set it").count(), 1, "{listed:?}");

@@ -43,7 +43,7 @@ async fn a_success_status_without_an_answer_is_an_error() {
     {
         let (kind, reason) =
             failure(async |fake| fake.next().await.respond(status, &[JSON], body)).await;
-        assert_eq!(kind, FailureKind::Lost, "{status} {body}");
+        assert_eq!(kind, FailureKind::NoAnswer, "{status} {body}");
         assert!(reason.contains(&status.to_string()), "{reason}");
     }
 }

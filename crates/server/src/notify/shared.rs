@@ -148,14 +148,17 @@ struct Receiver {
 
 impl Receiver {
     async fn receive_all(self, store: Arc<dyn Backend>) {
+        let mut may_have_missed = false;
         loop {
             if let Ok(mut messages) = store.listen(&topic()).await {
-                // Clients may have subscribed before, and the store may have failed.
-                self.tell_everything();
+                if may_have_missed {
+                    self.tell_everything();
+                }
                 while let Some(message) = next(&mut messages).await {
                     self.handle(&message);
                 }
             }
+            may_have_missed = true;
             tokio::time::sleep(PAUSE).await;
         }
     }

@@ -74,10 +74,13 @@ impl Router {
         Ok(Routed::Later(Box::pin(async move {
             let Holders { mounts, mut failure } =
                 router.holders(candidates, &uri, &request.parts).await;
+            let (mut lacks, mut is_missing) = (None, false);
             for mount in mounts {
                 match mount.serve(request.clone()).await {
                     // Codes for a resource that there is not differ between revisions.
-                    Err(error) if is_unknown(&error) => {}
+                    Err(error) if is_unknown(&error) => is_missing = true,
+                    // A server that was not met yet may turn out to have no such method.
+                    Err(error) if error.code == code::METHOD_NOT_FOUND => lacks = Some(error),
                     // Another server may have it.
                     Err(error) if error.code == code::INTERNAL_ERROR => {
                         failure.get_or_insert(error);
@@ -85,7 +88,7 @@ impl Router {
                     answer => return answer,
                 }
             }
-            Err(failure.unwrap_or(unknown))
+            Err(failure.or(lacks.filter(|_| !is_missing)).unwrap_or(unknown))
         })))
     }
 
@@ -266,6 +269,5 @@ fn ended(answer: BoxFuture<'static, Response>) -> BoxFuture<'static, ()> {
 }
 
 fn is_unknown(error: &ErrorObject) -> bool {
-    // A server that was not met yet may turn out to have no resources.
-    matches!(error.code, code::RESOURCE_NOT_FOUND | code::INVALID_PARAMS | code::METHOD_NOT_FOUND)
+    matches!(error.code, code::RESOURCE_NOT_FOUND | code::INVALID_PARAMS)
 }

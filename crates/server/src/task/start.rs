@@ -193,7 +193,7 @@ async fn prepare(
     let watch = watch?;
     let mut record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
     let mut text = record.write();
-    if text.len() > limits.record / 2 {
+    if text.len() > store.longest_record() / 2 {
         record.forget_call();
         text = record.write();
     }

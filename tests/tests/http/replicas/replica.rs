@@ -34,6 +34,7 @@ pub(super) struct Replica {
 pub(super) struct Link {
     memory: Arc<MemoryBackend>,
     is_cut: AtomicBool,
+    refused: Mutex<Option<OperationKind>>,
     operations: Mutex<Vec<(OperationKind, String)>>,
 }
 
@@ -41,6 +42,11 @@ impl Link {
     /// Every operation fails from now on, or works again.
     pub(super) fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::Relaxed);
+    }
+
+    /// Operations of this kind fail from now on, or all work again.
+    pub(super) fn refuse(&self, kind: impl Into<Option<OperationKind>>) {
+        *self.refused.lock().unwrap() = kind.into();
     }
 
     /// The operations since the last time.
@@ -66,7 +72,8 @@ impl Wrapper for Link {
     fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
         let of = (operation.kind, operation.key.as_str().to_owned());
         self.operations.lock().unwrap().push(of);
-        let result = match self.is_cut.load(Ordering::Relaxed) {
+        let is_refused = *self.refused.lock().unwrap() == Some(operation.kind);
+        let result = match is_refused || self.is_cut.load(Ordering::Relaxed) {
             true => Err(Error::new("out of reach")),
             false => Ok(()),
         };
@@ -82,8 +89,9 @@ impl Replica {
 
     /// An endpoint of a server.
     pub(super) fn of(server: &Server, handlers: Handlers, memory: &Arc<MemoryBackend>) -> Self {
-        let (is_cut, operations) = Default::default();
-        let link = Arc::new(Wrapped(Link { memory: memory.clone(), is_cut, operations }));
+        let (is_cut, refused, operations) = Default::default();
+        let link = Link { memory: memory.clone(), is_cut, refused, operations };
+        let link = Arc::new(Wrapped(link));
         let notify = server.notify();
         let endpoint = server.http().store(link.clone()).build().unwrap();
         Self { endpoint, handlers, notify, link }

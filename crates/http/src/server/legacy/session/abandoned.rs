@@ -2,14 +2,16 @@
 //! dies.
 //!
 //! The mark of a stream names the endpoint that writes it. Once the lease of that endpoint has
-//! expired, the first endpoint that looks deletes the mark and appends an error for each request
-//! that the stream was to answer. An endpoint that was only paused finds its mark gone, and its
-//! stream ends.
+//! expired, the first endpoint that looks appends an error for each request that the stream was to
+//! answer. The last error removes the mark in the same operation of the store, so it is appended once,
+//! and by another endpoint if the first one fails. An endpoint that was only paused finds its mark
+//! gone, and its stream ends.
 
 use std::sync::Arc;
 
 use bowline_proto::wire;
 use bowline_store::backend::Error;
+use bowline_store::events::EventLog;
 use bowline_transport::BoxFuture;
 use bowline_types::error::ErrorObject;
 
@@ -26,16 +28,13 @@ impl HttpSession {
     pub(super) async fn foreign_stream_state(&self, stream: u64) -> Result<StreamState, Error> {
         let store = &self.core.config.store;
         let key = record::stream_key(&self.id, stream);
-        let Some(mark) = store.get(&key).await? else { return Ok(StreamState::Ended) };
+        let Some(entry) = store.get(&key).await? else { return Ok(StreamState::Ended) };
         // An endpoint of another version may have written what this one cannot read.
-        let Some(mark) = StreamMark::parse(&mark.value) else { return Ok(StreamState::Open) };
+        let Some(mark) = StreamMark::parse(&entry.value) else { return Ok(StreamState::Open) };
         if mark.replica == self.core.replica || self.is_alive(&mark.replica).await? {
             return Ok(StreamState::Open);
         }
-        // Of several endpoints that come here, one deletes the mark.
-        if store.delete(&key).await? {
-            self.answer_abandoned(stream, &mark).await?;
-        }
+        answer_abandoned(&self.log(stream).in_place_of(key, entry.value), &mark).await?;
         Ok(StreamState::Ended)
     }
 
@@ -46,20 +45,6 @@ impl HttpSession {
         let has_failed =
             outages.is_some_and(|outages| outages.was_within(replica::WAIT_AFTER_OUTAGE));
         Ok(has_lease || has_failed)
-    }
-
-    /// Ends the log of a stream whose endpoint is dead.
-    async fn answer_abandoned(&self, stream: u64, mark: &StreamMark) -> Result<(), Error> {
-        let log = self.log(stream);
-        let error = "the endpoint that ran the call is gone; the call may have run";
-        let error = ErrorObject::internal(error);
-        let Some((last, others)) = mark.requests.split_last() else {
-            return log.append(b"", true).await.map(drop);
-        };
-        for id in others {
-            log.append(&wire::refusal(Some(id), &error), false).await?;
-        }
-        log.append(&wire::refusal(Some(last), &error), true).await.map(drop)
     }
 
     /// Resolves when a stream has ended, or the endpoint that writes it is dead.
@@ -88,4 +73,17 @@ impl HttpSession {
             let _ = self.core.config.store.delete(&record::stream_key(&self.id, stream)).await;
         }
     }
+}
+
+/// Ends the log of a stream whose endpoint is dead, unless another endpoint has.
+async fn answer_abandoned(log: &EventLog, mark: &StreamMark) -> Result<(), Error> {
+    let error = "the endpoint that ran the call is gone; the call may have run";
+    let error = ErrorObject::internal(error);
+    let Some((last, others)) = mark.requests.split_last() else {
+        return log.append(b"", true).await.map(drop);
+    };
+    for id in others {
+        log.append(&wire::refusal(Some(id), &error), false).await?;
+    }
+    log.append(&wire::refusal(Some(last), &error), true).await.map(drop)
 }
