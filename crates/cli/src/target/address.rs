@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_look_like_addresses_are_told_from_programs() {
+    fn addresses_are_recognized_and_programs_are_not() {
         for word in ["localhost:8808/mcp", "localhost:8808", "[::1]:80/mcp", "a.example/mcp"] {
             assert!(refused(word).is_some(), "{word}");
         }
