@@ -30,8 +30,8 @@ struct InboxState {
 }
 
 impl Inbox {
-    /// Adds a message. Never waits, and may drop older ones. Returns the waker of the listener, to be woken when the backend
-    /// holds no lock.
+    /// Adds a message. Never waits, and may drop older ones. Returns the waker of the listener, to be
+    /// woken when the backend holds no lock.
     #[must_use = "the listener sleeps until its waker is woken"]
     pub fn push(&self, message: Bytes) -> Option<Waker> {
         let mut state = self.lock();
