@@ -93,7 +93,7 @@ fn wrong_usage_of_prompts_has_an_example() {
 
 #[test]
 fn a_misspelt_prompt_is_corrected_when_values_are_suggested() {
-    let misspelt = demo::with_demo(&["complete", "reveiw", "language=R"]);
+    let misspelt = demo::with_demo(&["complete", "reviews", "language=R"]);
     assert_eq!(misspelt.code, Some(1), "{misspelt:?}");
     has_hint(&misspelt, "did you mean `review`?");
 }
