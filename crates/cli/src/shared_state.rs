@@ -171,7 +171,7 @@ impl SharedStateArgs {
     }
 }
 
-/// What an operator reads who has not chosen a durability.
+/// The note that `serve` and `gateway` print if the operator has not chosen a durability.
 const MAY_LOSE_TASKS: &str = "\
 note: a failure of Redis may lose tasks; `--store-durability replicated:1` or `fsync` keeps them, and \
 `memory` accepts the loss";
