@@ -18,7 +18,7 @@ use bowline::proto::limits::Limits;
 use bowline::store::Redis;
 use bowline::store::backend::{Backend as _, Expect, Key, NewItem};
 use bowline::{Server, tool, tools};
-use bowline_tests::process::RedisServer;
+use bowline_tests::process::{RedisServer, processor_time};
 use bowline_tests::wire::{Result, Wire, serve};
 use tokio::task::JoinSet;
 
@@ -57,7 +57,7 @@ async fn main() -> Result<()> {
     let redis = serve(server().http().store(store.clone())).await?;
     println!("plain calls in sessions, median of {ROUNDS} rounds of {CALLS} calls");
     for connections in CONNECTIONS {
-        compare(memory, redis, connections).await?;
+        compare(memory, redis, connections, &database).await?;
     }
     println!("\nbytes of this process, each of {ENTRIES}");
     in_replica("session, sessions in memory", memory).await?;
@@ -133,16 +133,23 @@ fn resident() -> Result<u64> {
 }
 
 /// Prints the times of both, and the median of their ratios.
-async fn compare(memory: SocketAddr, redis: SocketAddr, connections: usize) -> Result<()> {
+async fn compare(
+    memory: SocketAddr,
+    redis: SocketAddr,
+    connections: usize,
+    database: &RedisServer,
+) -> Result<()> {
     let mut callers = [open(memory, connections).await?, open(redis, connections).await?];
     let mut rounds: Vec<[f64; 2]> = Vec::new();
+    let mut worked = [Worked::default(); 2];
     // The first round is not counted.
     for _ in 0..=ROUNDS {
         let mut times = [0.0; 2];
-        for (time, callers) in times.iter_mut().zip(&mut callers) {
-            let begin = Instant::now();
+        for ((time, callers), worked) in times.iter_mut().zip(&mut callers).zip(&mut worked) {
+            let (begin, before) = (Instant::now(), Worked::so_far(database)?);
             *callers = call_all(std::mem::take(callers)).await?;
             *time = begin.elapsed().as_secs_f64() * 1e6 / CALLS as f64;
+            worked.add(before, Worked::so_far(database)?);
         }
         rounds.push(times);
     }
@@ -151,15 +158,45 @@ async fn compare(memory: SocketAddr, redis: SocketAddr, connections: usize) -> R
     let in_redis = median(rounds.iter().map(|[_, redis]| *redis).collect());
     // Of the rates, so the other way round.
     let ratio = median(rounds.iter().map(|[memory, redis]| memory / redis).collect());
-    for (name, time) in [("memory", in_memory), ("Redis", in_redis)] {
+    for (name, time, worked) in
+        [("memory", in_memory, worked[0]), ("Redis", in_redis, worked[1])]
+    {
         println!(
-            "{connections:>2} connections  {name:<6} {:>9.0} calls/s {:>8.1} µs for each connection",
+            "{connections:>2} connections  {name:<6} {:>9.0} calls/s {:>8.1} µs for each connection; \
+             processors: {:.1} µs a call here, {:.1} µs in redis-server",
             1e6 / time,
-            time * connections as f64
+            time * connections as f64,
+            worked.a_call(worked.here),
+            worked.a_call(worked.database),
         );
     }
     println!("{connections:>2} connections  Redis has {ratio:.2} of the rate of memory");
     Ok(())
+}
+
+/// How long processors have worked: for this process, which is the clients and the server, and for the
+/// database.
+#[derive(Clone, Copy, Default)]
+struct Worked {
+    here: Duration,
+    database: Duration,
+}
+
+impl Worked {
+    fn so_far(database: &RedisServer) -> Result<Self> {
+        let here = processor_time(std::process::id())?;
+        Ok(Self { here, database: database.processor_time()? })
+    }
+
+    fn add(&mut self, before: Self, after: Self) {
+        self.here += after.here.saturating_sub(before.here);
+        self.database += after.database.saturating_sub(before.database);
+    }
+
+    /// The microseconds of a call, of those that all rounds took.
+    fn a_call(self, time: Duration) -> f64 {
+        time.as_secs_f64() * 1e6 / ((ROUNDS + 1) * CALLS) as f64
+    }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -126,10 +126,19 @@ impl RedisServer {
     /// If the process has ended.
     pub fn processor_time(&self) -> Result<Duration> {
         let id = self.process.id().ok_or_else(|| Error::other("redis-server has ended"))?;
-        let text = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
-        // The fields 14 and 15, in hundredths of a second; the second one ends with a bracket.
-        let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let times = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
-        Ok(Duration::from_millis(10 * times.sum::<u64>()))
+        processor_time(id)
     }
+}
+
+/// How long a processor has worked for a process so far.
+///
+/// # Errors
+///
+/// If the process has ended.
+pub fn processor_time(process: u32) -> Result<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The fields 14 and 15, in hundredths of a second; the second one ends with a bracket.
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let times = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
+    Ok(Duration::from_millis(10 * times.sum::<u64>()))
 }

@@ -1,6 +1,7 @@
 //! What becomes of tasks.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::causes::{LEASE_RENEWED, UNNOTICED, fails_until, loses_session};
@@ -50,8 +51,9 @@ impl Checker<'_> {
         let runs = self.processes.of_nonce(task.nonce);
         let Some((_, before)) = runs.split_last() else { return };
         let is_left = |process: &u32| {
-            let is_cause = |fault: &Fault| has_left(self.ledger, fault, Some(*process), task.ended);
-            self.ledger.faults.iter().any(is_cause)
+            // Nobody notes when a task begins to run again, and up to three processes may have run it.
+            let lived = task.began..=task.ended;
+            self.ledger.faults.iter().any(|it| has_left(self.ledger, it, Some(*process), &lived))
         };
         let is_right = task.is_idempotent && runs.len() <= MOST_RUNS && before.iter().all(is_left);
         if !before.is_empty() && !is_right && task.is_idempotent {
@@ -66,9 +68,8 @@ impl Checker<'_> {
         if task.is_idempotent && runs.len() < MOST_RUNS && !self.was_lost(task) {
             return None;
         }
-        let is_cause =
-            |fault: &&Fault| has_left(self.ledger, fault, runs.last().copied(), task.ended);
-        self.ledger.faults.iter().find(is_cause)
+        let (last, seen) = (runs.last().copied(), task.ended..=task.ended);
+        self.ledger.faults.iter().find(|fault| has_left(self.ledger, fault, last, &seen))
     }
 
     fn is_unexplained(&self, task: &Task, end: &End) -> Option<Rule> {
@@ -107,11 +108,16 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a fault explains that a replica was taken for dead, by a client at `seen`. A task that no
+/// Whether a fault explains that a replica was taken for dead at some time of `seen`. A task that no
 /// process has noted may have been in any.
-fn has_left(ledger: &Ledger, fault: &Fault, process: Option<u32>, seen: Duration) -> bool {
+fn has_left(
+    ledger: &Ledger,
+    fault: &Fault,
+    process: Option<u32>,
+    seen: &RangeInclusive<Duration>,
+) -> bool {
     let is_of = |other| process.is_none_or(|process| process == other);
-    let is_during = |until| fault.begin <= seen && seen <= until;
+    let is_during = |until| fault.begin <= *seen.end() && *seen.start() <= until;
     match fault.kind {
         FaultKind::Kill(killed) => is_of(killed) && is_during(fails_until(ledger, fault)),
         FaultKind::Pause(paused) => {
@@ -122,7 +128,8 @@ fn has_left(ledger: &Ledger, fault: &Fault, process: Option<u32>, seen: Duration
         FaultKind::Restart(_) => false,
         FaultKind::StoreLoss(_) => is_during(fault.end + LEASE),
         FaultKind::Store(_) => {
-            is_during(fault.end + LEASE) && store_was_away(ledger, seen) > LEASE_IN_DANGER
+            let at = fault.end.clamp(*seen.start(), *seen.end());
+            is_during(fault.end + LEASE) && store_was_away(ledger, at) > LEASE_IN_DANGER
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) async fn run(mut base: ClientBase) {
         if current.level.is_none() || base.random.is_once_in(10) {
             set_level(&mut base, current).await;
         }
-        if base.random.is_once_in(6) {
+        if base.random.is_once_in(tasks::ONE_IN) {
             let task = tasks::run(&mut base, Some(&current.id)).await;
             if matches!(task.end, TaskEnd::SessionLost | TaskEnd::NotCreated(End::SessionLost)) {
                 session = None;

@@ -11,7 +11,7 @@ use crate::wire::HttpRequest;
 pub(super) async fn run(mut base: ClientBase) {
     while !base.is_over() {
         base.think().await;
-        if base.random.is_once_in(6) {
+        if base.random.is_once_in(tasks::ONE_IN) {
             let task = tasks::run(&mut base, None).await;
             base.setting.recorder.task(task);
             continue;

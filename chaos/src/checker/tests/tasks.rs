@@ -103,6 +103,21 @@ fn a_task_that_runs_twice_without_a_cause_is_found() {
 }
 
 #[test]
+fn a_task_may_run_in_three_processes_if_two_were_killed_long_before_its_end() {
+    let killed = |it: &mut Ledger, processes: &[u32]| {
+        (it.tasks[0].is_idempotent, it.tasks[0].ended) = (true, at(60));
+        it.runs.extend([run_in(200), run_in(201)]);
+        for (begin, process) in [11, 25].into_iter().zip(processes) {
+            let kind = FaultKind::Kill(*process);
+            it.faults.push(Fault { kind, begin: at(begin), end: at(begin + 1) });
+        }
+    };
+    assert_eq!(with_task(|it| killed(it, &[PROCESS, 200])), []);
+    assert_eq!(with_task(|it| killed(it, &[PROCESS])), [Rule::RunsOnce]);
+    assert_eq!(with_task(|it| killed(it, &[PROCESS, 201])), [Rule::RunsOnce]);
+}
+
+#[test]
 fn a_task_may_be_forgotten_only_if_the_store_lost_data() {
     assert_eq!(task_ends(TaskEnd::Unknown, FaultKind::StoreLoss("emptied"), (11, 12)), []);
     let before = task_ends(TaskEnd::Unknown, FaultKind::StoreLoss("emptied"), (2, 3));
