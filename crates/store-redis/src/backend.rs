@@ -116,9 +116,9 @@ impl Redis {
                     renewals.clear();
                 }
             });
-            Arc::new(Link::new(server.clone(), handler))
+            Link::new(server.clone(), handler)
         };
-        let (link, waiting_writes) = (link(), link());
+        let (link, waiting_writes) = (Arc::new(link()), Arc::new(link().confirmed()));
         let listeners = Listeners::new(server);
         let inner = Inner { link, waiting_writes, listeners, names, limits, renewals };
         let store = Self { inner: Arc::new(inner) };
@@ -136,7 +136,7 @@ impl Redis {
     }
 
     async fn read_request(&self, operation: &str, request: Request) -> Result<Value> {
-        let sent = self.inner.link.send(request, AfterLoss::Repeat, RedisDurability::Memory).await;
+        let sent = self.inner.link.send(request, AfterLoss::Repeat).await;
         Ok(sent.map_err(|failure| self.error(operation, failure))?.value)
     }
 
@@ -152,12 +152,11 @@ impl Redis {
         request: Request,
         after_loss: AfterLoss,
     ) -> Result<Reply> {
-        let durability = self.inner.link.server().durability();
-        let link = match durability {
+        let link = match self.inner.link.server().durability() {
             RedisDurability::Memory => &self.inner.link,
             RedisDurability::Replicated(_) | RedisDurability::Fsync => &self.inner.waiting_writes,
         };
-        let sent = link.send(request, after_loss, durability).await;
+        let sent = link.send(request, after_loss).await;
         sent.map_err(|failure| self.error(operation, failure))
     }
 
@@ -487,8 +486,7 @@ impl Backend for Redis {
                 cmd("SPUBLISH").arg(self.name(Kind::Topic, topic)).arg(&*value).to_owned();
             let request = Request::Command(command);
             // Listeners are those of now, so nothing has to wait for replicas or a disk.
-            let sent =
-                self.inner.link.send(request, AfterLoss::Fail, RedisDurability::Memory).await;
+            let sent = self.inner.link.send(request, AfterLoss::Fail).await;
             sent.map(drop).map_err(|failure| self.error("publish", failure))
         })
     }

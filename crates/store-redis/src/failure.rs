@@ -10,12 +10,14 @@ use redis::{ErrorKind, RedisError, ServerErrorKind};
 use crate::breaker::Pause;
 
 /// Why an operation failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// The database answered with an error, or the client library did.
     Redis(RedisError),
     /// There was no answer in time.
     Late(Duration),
+    /// The connection failed before it was sent.
+    Unsent,
     /// The database is left alone for a while, because it did not answer before.
     Pause(Pause),
     /// The server is a replica, and takes no writes.
@@ -29,6 +31,8 @@ pub(crate) enum Failure {
 pub(crate) enum Verdict {
     /// The database has not run it, and may run it a moment later.
     Refused,
+    /// The database has not got it, and may run it at once.
+    Unsent,
     /// The database does not know the script.
     UnknownScript,
     /// It may have taken effect.
@@ -42,6 +46,7 @@ impl Failure {
         let error = match self {
             Self::Redis(error) => error,
             Self::Late(_) => return Verdict::Lost,
+            Self::Unsent => return Verdict::Unsent,
             Self::Replica(_) => return Verdict::Refused,
             Self::Pause(_) | Self::Unfit(_) => return Verdict::Final,
         };
@@ -76,7 +81,8 @@ impl Failure {
                 );
                 !is_moving && matches!(self.verdict(), Verdict::Lost | Verdict::Refused)
             }
-            Self::Pause(_) | Self::Unfit(_) => false,
+            // The operations that were sent know why.
+            Self::Unsent | Self::Pause(_) | Self::Unfit(_) => false,
         }
     }
 
@@ -93,7 +99,7 @@ impl Failure {
         let error = match self {
             Self::Redis(error) => error,
             // It may be dead without a sign. And replies come in order: the next would wait as well.
-            Self::Late(_) => return true,
+            Self::Late(_) | Self::Unsent => return true,
             Self::Pause(_) | Self::Replica(_) | Self::Unfit(_) => return false,
         };
         let is_replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
@@ -110,6 +116,7 @@ impl Failure {
         match self {
             Self::Redis(error) => error.to_string(),
             Self::Late(after) => format!("no answer within {} ms", after.as_millis()),
+            Self::Unsent => "the connection failed before it was sent".to_owned(),
             Self::Pause(pause) => format!(
                 "it failed several times ({}), the next attempt is in {} ms",
                 pause.reason,
@@ -124,7 +131,7 @@ impl Failure {
         let error = match self {
             Self::Redis(error) => error,
             Self::Replica(_) => return Some("name the primary"),
-            Self::Late(_) | Self::Pause(_) | Self::Unfit(_) => return None,
+            Self::Late(_) | Self::Unsent | Self::Pause(_) | Self::Unfit(_) => return None,
         };
         let text = error.to_string();
         let code = error.code().unwrap_or_default();

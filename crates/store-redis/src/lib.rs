@@ -10,6 +10,7 @@
 //! * `link`: a connection that is made again when it is lost, within a time.
 //! * `pushes`: what the database sends unasked on one connection.
 //! * `batch`: sends the commands of many operations together.
+//! * `confirmation`: what confirms writes, replicas or the disk.
 //! * `renewals`: which values were renewed a moment ago.
 //! * `server`: how a connection is made, and what is required of the database.
 //! * `breaker`: pauses between attempts to reach a database that does not answer.
@@ -19,6 +20,7 @@
 mod backend;
 mod batch;
 mod breaker;
+mod confirmation;
 mod failure;
 mod keys;
 mod link;

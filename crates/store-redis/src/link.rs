@@ -6,13 +6,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, Pipeline, Value, cmd};
+use redis::{Cmd, Pipeline, Value};
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 
-use crate::batch::{Batch, REPLY};
+use crate::batch::{Batches, REPLY};
 use crate::breaker::Breaker;
+use crate::confirmation::Confirmation;
 use crate::failure::{Failure, Verdict};
-use crate::options::RedisDurability;
 use crate::pushes::{PushHandler, Pushes};
 use crate::scripts::StoredScript;
 use crate::server::{Connection, Server};
@@ -41,8 +42,8 @@ pub(crate) enum AfterLoss {
 }
 
 /// How a request is sent.
+#[derive(Default)]
 struct Way {
-    wait: RedisDurability,
     /// Whether the database needs the text of the script.
     is_whole: bool,
     /// The server that already has the key, while a cluster moves its slot.
@@ -61,21 +62,23 @@ pub(crate) struct Link {
     /// Where connections live. An operation may run elsewhere, and end before its connection.
     runtime: Handle,
     handler: PushHandler,
+    /// Whether what is sent waits for replicas or the disk, as the options demand.
+    is_confirmed: bool,
     state: Mutex<LinkState>,
     connecting: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
 struct LinkState {
-    live: Option<Live>,
+    live: Option<Arc<Live>>,
     breaker: Breaker,
 }
 
-#[derive(Clone)]
 struct Live {
     connection: Connection,
-    /// What waits to be sent on it.
-    batch: Batch,
+    /// If it leads to a single server.
+    batches: Option<Batches>,
+    confirmation: Option<Arc<Confirmation>>,
     pushes: Arc<Pushes>,
 }
 
@@ -87,9 +90,16 @@ impl Link {
             server,
             runtime: Handle::current(),
             handler,
+            is_confirmed: false,
             state: Mutex::default(),
             connecting: Arc::default(),
         }
+    }
+
+    /// Makes everything that is sent wait for replicas or the disk, as the options demand.
+    pub(crate) fn confirmed(mut self) -> Self {
+        self.is_confirmed = true;
+        self
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -101,25 +111,20 @@ impl Link {
         self: &Arc<Self>,
         request: Request,
         after_loss: AfterLoss,
-        wait: RedisDurability,
     ) -> Result<Reply, Failure> {
-        let work = self.send_until_reply(request, after_loss, wait);
-        tokio::time::timeout(ENDS, work).await.map_err(|_| Failure::Late(ENDS))?
+        let work = self.send_until_reply(request, after_loss);
+        timeout(ENDS, work).await.map_err(|_| Failure::Late(ENDS))?
     }
 
     async fn send_until_reply(
         self: &Arc<Self>,
         mut request: Request,
         mut after_loss: AfterLoss,
-        wait: RedisDurability,
     ) -> Result<Reply, Failure> {
-        let mut is_second = false;
-        let mut way = Way { wait, is_whole: false, asking: None };
+        let (mut is_second, mut way) = (false, Way::default());
         loop {
             let live = self.live().await?;
-            let attempt = live.attempt(&request, &way, &self.runtime);
-            let result = tokio::time::timeout(REPLY, attempt).await;
-            let failure = match result.unwrap_or(Err(Failure::Late(REPLY))) {
+            let failure = match live.attempt(&request, &way).await {
                 Ok(value) => {
                     self.lock().breaker.succeeded();
                     return Ok(Reply { value, is_second });
@@ -129,6 +134,7 @@ impl Link {
             self.failed(&failure, Some(&live));
             way.asking = failure.server_to_ask();
             match failure.verdict() {
+                Verdict::Unsent => {}
                 Verdict::UnknownScript if !way.is_whole => way.is_whole = true,
                 Verdict::Refused if way.asking.is_some() => {}
                 Verdict::Refused => tokio::time::sleep(REFUSED).await,
@@ -147,7 +153,7 @@ impl Link {
 
     /// The connection, which is made if there is none.
     pub(crate) async fn connection(self: &Arc<Self>) -> Result<Connection, Failure> {
-        Ok(self.live().await?.connection)
+        Ok(self.live().await?.connection.clone())
     }
 
     /// Closes the connection, as after a failure of it.
@@ -161,7 +167,7 @@ impl Link {
         Some(self.lock().breaker.pause(Instant::now())?.left)
     }
 
-    async fn live(self: &Arc<Self>) -> Result<Live, Failure> {
+    async fn live(self: &Arc<Self>) -> Result<Arc<Live>, Failure> {
         if let Some(live) = self.found()? {
             return Ok(live);
         }
@@ -181,7 +187,7 @@ impl Link {
         connecting.await.map_err(ended)?
     }
 
-    fn found(&self) -> Result<Option<Live>, Failure> {
+    fn found(&self) -> Result<Option<Arc<Live>>, Failure> {
         let state = self.lock();
         match state.breaker.pause(Instant::now()) {
             Some(pause) => Err(Failure::Pause(pause)),
@@ -189,10 +195,18 @@ impl Link {
         }
     }
 
-    async fn connect(&self) -> Result<Live, Failure> {
+    async fn connect(&self) -> Result<Arc<Live>, Failure> {
         match self.server.connect(&self.handler).await {
             Ok((connection, pushes)) => {
-                let live = Live { connection, batch: Batch::default(), pushes };
+                let durability = self.is_confirmed.then(|| self.server.durability());
+                let confirmation = durability.and_then(Confirmation::of).map(Arc::new);
+                let batches = match &connection {
+                    Connection::Single(single) => {
+                        Some(Batches::new(single, confirmation.clone(), &self.runtime))
+                    }
+                    Connection::Cluster(_) => None,
+                };
+                let live = Arc::new(Live { connection, batches, confirmation, pushes });
                 self.lock().live = Some(live.clone());
                 Ok(live)
             }
@@ -204,8 +218,8 @@ impl Link {
     }
 
     /// Counts a failure, and gives up a connection that is of no use.
-    fn failed(&self, failure: &Failure, live: Option<&Live>) {
-        let is_same = |now: &mut Live| live.is_some_and(|it| Arc::ptr_eq(&it.pushes, &now.pushes));
+    fn failed(&self, failure: &Failure, live: Option<&Arc<Live>>) {
+        let is_same = |now: &mut Arc<Live>| live.is_some_and(|live| Arc::ptr_eq(live, now));
         let given_up = {
             let mut state = self.lock();
             if failure.is_outage() {
@@ -223,50 +237,28 @@ impl Link {
 }
 
 impl Live {
-    async fn attempt(
-        &self,
-        request: &Request,
-        way: &Way,
-        runtime: &Handle,
-    ) -> Result<Value, Failure> {
+    async fn attempt(&self, request: &Request, way: &Way) -> Result<Value, Failure> {
         let command = request.command(way.is_whole);
-        // The database may notice the end of this time a tenth of a second later. Its answer, that too
-        // few have confirmed, must still arrive in time.
-        let time = (REPLY / 2).as_millis() as u64;
-        let (wait, wanted) = match way.wait {
-            RedisDurability::Memory if way.asking.is_none() => {
-                return match &self.connection {
-                    Connection::Single(single) => self.batch.ask(command, single, runtime).await,
-                    cluster @ Connection::Cluster(_) => Ok(cluster.ask(&command).await?),
-                };
-            }
-            RedisDurability::Memory => (None, 0),
-            RedisDurability::Replicated(count) => {
-                (Some(cmd("WAIT").arg(count).arg(time).to_owned()), count)
-            }
-            RedisDurability::Fsync => (Some(cmd("WAITAOF").arg(1).arg(0).arg(time).to_owned()), 1),
-        };
+        if let Some(batches) = &self.batches {
+            return batches.ask(command).await;
+        }
+        let asked = timeout(REPLY, self.ask_cluster(command, way.asking.as_deref())).await;
+        asked.unwrap_or(Err(Failure::Late(REPLY)))
+    }
+
+    async fn ask_cluster(&self, command: Cmd, asking: Option<&str>) -> Result<Value, Failure> {
+        if self.confirmation.is_none() && asking.is_none() {
+            return Ok(self.connection.ask(&command).await?);
+        }
         let mut commands = Pipeline::new();
         commands.add_command(command);
-        if let Some(wait) = wait {
-            commands.add_command(wait);
+        if let Some(confirmation) = &self.confirmation {
+            confirmation.follow(&mut commands);
         }
-        let replies = self.connection.ask_together(&commands, way.asking.as_deref()).await?;
-        let mut replies = replies.into_iter();
-        let (reply, waited) = (replies.next().unwrap_or(Value::Nil), replies.next());
-        let count = match waited {
-            Some(Value::Int(count)) => count,
-            // `WAITAOF` returns the count of local files first.
-            Some(Value::Array(counts)) => match counts.first() {
-                Some(Value::Int(count)) => *count,
-                _ => 0,
-            },
-            _ => 0,
-        };
-        if usize::try_from(count).unwrap_or(0) < wanted {
-            return Err(Failure::Unfit(format!(
-                "it was written, but only {count} of {wanted} copies confirmed it in time"
-            )));
+        let mut replies = self.connection.ask_together(&commands, asking).await?.into_iter();
+        let reply = replies.next().unwrap_or(Value::Nil);
+        if let Some(confirmation) = &self.confirmation {
+            confirmation.check(replies.next())?;
         }
         Ok(reply)
     }

@@ -25,7 +25,6 @@ use tokio::time::Instant;
 
 use crate::failure::Failure;
 use crate::link::{AfterLoss, Link, Request};
-use crate::options::RedisDurability;
 use crate::pushes::PushHandler;
 use crate::server::Server;
 
@@ -130,7 +129,7 @@ impl Drop for Listeners {
 
 async fn subscribe(link: &Arc<Link>, topic: &str) -> Result<(), Failure> {
     let request = Request::Command(cmd("SSUBSCRIBE").arg(topic).to_owned());
-    link.send(request, AfterLoss::Fail, RedisDurability::Memory).await.map(drop)
+    link.send(request, AfterLoss::Fail).await.map(drop)
 }
 
 /// The task. It ends with the last handle.
@@ -164,7 +163,7 @@ async fn next_event(
 /// Gives up a connection that does not answer. That is reported as [`Event::Lost`].
 async fn ask_for_sign_of_life(link: &Arc<Link>) {
     let ping = Request::Command(cmd("PING"));
-    if link.send(ping, AfterLoss::Fail, RedisDurability::Memory).await.is_err() {
+    if link.send(ping, AfterLoss::Fail).await.is_err() {
         link.disconnect();
     }
 }
@@ -210,7 +209,7 @@ async fn subscribe_to_all(shared: &Arc<Shared>, link: &Arc<Link>, topics: Vec<St
 async fn unsubscribe(shared: &Shared, link: &Arc<Link>, topic: &str) {
     if !shared.lock().topics.contains_key(topic) {
         let request = Request::Command(cmd("SUNSUBSCRIBE").arg(topic).to_owned());
-        let _ = link.send(request, AfterLoss::Fail, RedisDurability::Memory).await;
+        let _ = link.send(request, AfterLoss::Fail).await;
     }
 }
 

@@ -5,7 +5,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use bowline_store::backend::{Backend as _, BoxFuture, Expect, Key};
-use bowline_store_redis::Redis;
+use bowline_store_redis::{Redis, RedisDurability};
+use bowline_testing::proxy::{ConnectionFault, Proxy};
 use tokio::task::JoinSet;
 
 use crate::redis_server::RedisServer;
@@ -57,6 +58,60 @@ async fn commands_of_operations_that_are_ready_together_are_sent_together() {
     assert!(ended.iter().all(Result::is_ok), "{ended:?}");
     let reads = reads() - before;
     assert!(reads < 50, "{reads} reads for 200 commands");
+}
+
+/// Deletes as many keys at the same time. Deleting is not repeated. Returns how many got a reply.
+async fn delete_at_once(store: &Redis, count: usize) -> usize {
+    let mut deletions = JoinSet::new();
+    for number in 0..count {
+        let (store, key) = (store.clone(), Key::new(["value", &number.to_string()]));
+        deletions.spawn(async move { store.delete(&key).await });
+    }
+    deletions.join_all().await.iter().filter(|deleted| deleted.is_ok()).count()
+}
+
+#[tokio::test]
+async fn a_batch_does_not_wait_for_the_replies_of_the_one_before() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.address()).await.expect("a proxy");
+    let store = Redis::connect(&format!("redis://{}", proxy.address())).await.expect("a store");
+    proxy.set(ConnectionFault::DropReplies);
+    assert_eq!(delete_at_once(&store, 100).await, 0);
+    let deletions = reported(&server, "commandstats", "cmdstat_unlink:calls=");
+    assert_eq!(deletions, 100, "more than a batch holds");
+}
+
+#[tokio::test]
+async fn writes_that_are_ready_together_wait_for_replicas_together() {
+    let server = RedisServer::start();
+    let options = Redis::options(&server.url()).durability(RedisDurability::Replicated(1));
+    let store = options.connect().await.expect("a store");
+    let connections = || reported(&server, "stats", "total_connections_received:");
+    let write = async |number: usize| {
+        let key = Key::new(["value", &number.to_string()]);
+        let written = store.put(&key, "x".into(), LONG, Expect::Anything).await;
+        written.expect_err("there is no replica").to_string()
+    };
+    write(0).await;
+    let (before, waited) =
+        (connections(), reported(&server, "commandstats", "cmdstat_wait:calls="));
+    // Those that are later than the first wait a second time.
+    let writes = (1..=50).map(write);
+    let mut writes: Vec<_> = writes.map(Box::pin).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(writes[0].as_mut().poll(&mut context).is_pending());
+    tokio::task::yield_now().await;
+    tokio::task::yield_now().await;
+    for write in &mut writes[1..] {
+        assert!(write.as_mut().poll(&mut context).is_pending());
+    }
+    for write in writes {
+        let error = write.await;
+        assert!(error.contains("only 0 of 1 copies confirmed it"), "{error}");
+    }
+    let waited = reported(&server, "commandstats", "cmdstat_wait:calls=") - waited;
+    assert_eq!(waited, 2, "one for each batch");
+    assert_eq!(connections() - before, 3, "the connection is kept; the test makes these");
 }
 
 #[tokio::test]
