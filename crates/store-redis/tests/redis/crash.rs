@@ -1,13 +1,17 @@
 //! The process that writes is killed, and the database after it.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use bowline_store::backend::{Backend, BoxFuture};
+use bowline_store::backend::{Backend, BoxFuture, Expect, Key, Written};
 use bowline_store_redis::Redis;
 use bowline_testing::backend::{self, BackendUnderTest};
 use tokio::process::Command;
+use tokio::task::JoinSet;
 
-use crate::redis_server::RedisServer;
+use crate::redis_server::{Program, RedisServer};
+
+const LONG: Duration = Duration::from_secs(60);
 
 /// The variables of the process that is to be killed.
 const URL: &str = "BOWLINE_REDIS_WRITER";
@@ -47,11 +51,36 @@ impl BackendUnderTest for Durable {
     }
 }
 
+const ON_DISK: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
+
 #[tokio::test]
 async fn what_redis_acknowledged_survives_kills() {
-    let arguments = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
-    let server = RedisServer::start_with(&arguments);
+    backend::crash(&Durable(Mutex::new(RedisServer::start_with(&ON_DISK)))).await;
+}
+
+#[tokio::test]
+async fn what_valkey_acknowledged_survives_kills() {
+    let server = RedisServer::start_program(Program::Valkey, &ON_DISK);
     backend::crash(&Durable(Mutex::new(server))).await;
+}
+
+// Redis has it from 7.2 on.
+#[tokio::test]
+async fn writes_that_are_ready_together_wait_for_the_disk_of_valkey_together() {
+    let server = RedisServer::start_program(Program::Valkey, &ON_DISK);
+    let store = open(&server.url(), "together").await;
+    let mut writes = JoinSet::new();
+    for number in 0..50 {
+        let (store, key) = (store.clone(), Key::new(["key", &number.to_string()]));
+        writes.spawn(async move { store.put(&key, "x".into(), LONG, Expect::Anything).await });
+    }
+    for written in writes.join_all().await {
+        assert!(matches!(written, Ok(Written::Yes(_))), "{written:?}");
+    }
+    let info = server.ask(&["INFO", "commandstats"]);
+    let line = info.lines().find_map(|line| line.strip_prefix("cmdstat_waitaof:calls="));
+    let waited = line.and_then(|line| line.split(',').next()?.parse::<u32>().ok());
+    assert!(waited.is_some_and(|waited| waited < 25), "{waited:?} waits for 50 writes");
 }
 
 /// The process that [`what_redis_acknowledged_survives_kills`] kills.

@@ -1,4 +1,4 @@
-//! A `redis-server` of a test, on a free port. It is killed at the end, also when the test panics.
+//! A `redis-server` or `valkey-server` of a test, on a free port. It is killed at the end, also when the test panics.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,10 +6,22 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The variable that names another server, such as `valkey-server`.
+/// The variable that names another server than `redis-server`.
 const SERVER: &str = "BOWLINE_REDIS_SERVER";
 
+/// Where `tests/peers/install.sh` installs Valkey.
+const VALKEY: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/peers/.venv/bin/valkey-server");
+
+/// The programs that the store works with.
+#[derive(Clone, Copy)]
+pub(crate) enum Program {
+    Redis,
+    Valkey,
+}
+
 pub(crate) struct RedisServer {
+    program: Program,
     arguments: Vec<String>,
     port: u16,
     folder: TempDir,
@@ -24,11 +36,16 @@ impl RedisServer {
 
     /// Starts a server with arguments. Its folder is empty.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Self::start_program(Program::Redis, arguments)
+    }
+
+    /// As [`start_with`](Self::start_with).
+    pub(crate) fn start_program(program: Program, arguments: &[&str]) -> Self {
         let port = free_port();
         let arguments: Vec<_> = arguments.iter().map(|it| (*it).to_owned()).collect();
         let folder = tempfile::tempdir().unwrap();
-        let child = spawn(&arguments, port, &folder);
-        Self { arguments, port, folder, child }
+        let child = spawn(program, &arguments, port, &folder);
+        Self { program, arguments, port, folder, child }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -51,7 +68,7 @@ impl RedisServer {
 
     /// Starts it again, with what is on its disk.
     pub(crate) fn start_again(&mut self) {
-        self.child = spawn(&self.arguments, self.port, &self.folder);
+        self.child = spawn(self.program, &self.arguments, self.port, &self.folder);
     }
 
     /// Sends a command. Returns the text of the answer, or the line of one that is no text.
@@ -92,8 +109,11 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-fn spawn(arguments: &[String], port: u16, folder: &TempDir) -> Child {
-    let program = std::env::var(SERVER).unwrap_or_else(|_| "redis-server".to_owned());
+fn spawn(program: Program, arguments: &[String], port: u16, folder: &TempDir) -> Child {
+    let program = match program {
+        Program::Redis => std::env::var(SERVER).unwrap_or_else(|_| "redis-server".to_owned()),
+        Program::Valkey => VALKEY.to_owned(),
+    };
     let mut child = Command::new(&program)
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--logfile", ""])
         .args(arguments)

@@ -1,4 +1,4 @@
-//! Redis passes the suite of backends.
+//! Redis and Valkey pass the suite of backends.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use bowline_store::backend::{Backend, BoxFuture};
 use bowline_store_redis::Redis;
 use bowline_testing::backend::{self, BackendUnderTest};
 
-use crate::redis_server::RedisServer;
+use crate::redis_server::{Program, RedisServer};
 
 /// A server on which each store has a prefix of its own.
 struct Single(RedisServer);
 
 impl Single {
-    fn new() -> Self {
-        Self(RedisServer::start())
+    fn new(program: Program) -> Self {
+        Self(RedisServer::start_program(program, &["--save", "", "--appendonly", "no"]))
     }
 }
 
@@ -26,27 +26,42 @@ impl BackendUnderTest for Single {
     }
 }
 
-#[tokio::test]
-async fn values_in_redis_pass() {
-    backend::values(&Single::new()).await;
+/// A test of each part that needs nothing but a server.
+macro_rules! passes {
+    ($program:expr) => {
+        use super::*;
+
+        #[tokio::test]
+        async fn values_pass() {
+            backend::values(&Single::new($program)).await;
+        }
+
+        #[tokio::test]
+        async fn comparing_and_setting_passes() {
+            backend::compare_and_set(&Single::new($program)).await;
+        }
+
+        #[tokio::test]
+        async fn histories_pass() {
+            backend::histories(&Single::new($program)).await;
+        }
+
+        #[tokio::test]
+        async fn logs_pass() {
+            backend::logs(&Single::new($program)).await;
+        }
+
+        #[tokio::test]
+        async fn listeners_pass() {
+            backend::listeners(&Single::new($program)).await;
+        }
+    };
 }
 
-#[tokio::test]
-async fn comparing_and_setting_in_redis_passes() {
-    backend::compare_and_set(&Single::new()).await;
+mod redis {
+    passes!(Program::Redis);
 }
 
-#[tokio::test]
-async fn histories_of_redis_pass() {
-    backend::histories(&Single::new()).await;
-}
-
-#[tokio::test]
-async fn logs_in_redis_pass() {
-    backend::logs(&Single::new()).await;
-}
-
-#[tokio::test]
-async fn listeners_of_redis_pass() {
-    backend::listeners(&Single::new()).await;
+mod valkey {
+    passes!(Program::Valkey);
 }
