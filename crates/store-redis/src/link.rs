@@ -3,6 +3,7 @@
 //! Every operation ends within [`ENDS`]. One whose reply was lost may have taken effect, so it is
 //! repeated only if that has no second effect; [`AfterLoss`] says how.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -80,6 +81,8 @@ struct Live {
     batches: Option<Batches>,
     confirmation: Option<Arc<Confirmation>>,
     pushes: Arc<Pushes>,
+    /// Whether its end was counted as a failure.
+    has_failed: AtomicBool,
 }
 
 impl Link {
@@ -206,7 +209,9 @@ impl Link {
                     }
                     Connection::Cluster(_) => None,
                 };
-                let live = Arc::new(Live { connection, batches, confirmation, pushes });
+                let has_failed = AtomicBool::new(false);
+                let live = Live { connection, batches, confirmation, pushes, has_failed };
+                let live = Arc::new(live);
                 self.lock().live = Some(live.clone());
                 Ok(live)
             }
@@ -217,15 +222,18 @@ impl Link {
         }
     }
 
-    /// Counts a failure, and gives up a connection that is of no use.
+    /// Counts a failure, and gives up a connection that is of no use. All operations that fail with one
+    /// connection are one failure.
     fn failed(&self, failure: &Failure, live: Option<&Arc<Live>>) {
         let is_same = |now: &mut Arc<Live>| live.is_some_and(|live| Arc::ptr_eq(live, now));
+        let ends = failure.ends_connection();
+        let was_counted = |live: &Arc<Live>| ends && live.has_failed.swap(true, Ordering::Relaxed);
         let given_up = {
             let mut state = self.lock();
-            if failure.is_outage() {
+            if failure.is_outage() && !live.is_some_and(was_counted) {
                 state.breaker.failed(Instant::now(), &failure.reason(), jitter());
             }
-            if failure.ends_connection() { state.live.take_if(is_same) } else { None }
+            if ends { state.live.take_if(is_same) } else { None }
         };
         given_up.iter().for_each(|live| live.pushes.close());
     }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use bowline_store::backend::{
     Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, NewItem, Position, Written,
 };
-use bowline_store_redis::Redis;
+use bowline_store_redis::{Redis, RedisDurability};
 use bowline_testing::backend::{self, BackendUnderTest, Outage};
 use bowline_testing::proxy::{ConnectionFault, Proxy};
 use bytes::Bytes;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::redis_server::RedisServer;
 
@@ -26,13 +26,21 @@ struct Proxied {
 
 impl Proxied {
     async fn start(fault: ConnectionFault) -> Self {
-        let server = RedisServer::start();
+        Self { fault, ..Self::before(RedisServer::start()).await }
+    }
+
+    async fn before(server: RedisServer) -> Self {
         let proxy = Proxy::start(server.address()).await.unwrap();
-        Self { server, proxy, fault }
+        Self { server, proxy, fault: ConnectionFault::None }
     }
 
     async fn connect(&self) -> Redis {
-        Redis::connect(&format!("redis://{}", self.proxy.address())).await.unwrap()
+        self.connect_for(RedisDurability::Memory).await
+    }
+
+    async fn connect_for(&self, durability: RedisDurability) -> Redis {
+        let options = Redis::options(&format!("redis://{}", self.proxy.address()));
+        options.durability(durability).connect().await.unwrap()
     }
 
     /// Runs an operation whose first reply is lost. `has_effect` asks the server itself.
@@ -256,6 +264,21 @@ async fn operations_without_a_reply_close_their_connection() {
         assert!(begin.elapsed() < Duration::from_secs(10), "the connection is closed");
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn operations_that_fail_with_one_connection_are_one_failure() {
+    let proxied = Proxied::start(ConnectionFault::None).await;
+    let store = proxied.connect().await;
+    proxied.proxy.set(ConnectionFault::HalfOpen);
+    let mut deletions = JoinSet::new();
+    for number in 0..50 {
+        let (store, key) = (store.clone(), Key::new(["key", &number.to_string()]));
+        deletions.spawn(async move { store.delete(&key).await });
+    }
+    assert!(deletions.join_all().await.iter().all(Result::is_err), "the connection is dead");
+    let found = store.get(&Key::new(["key"])).await;
+    assert!(matches!(found, Ok(None)), "the next connection works: {found:?}");
 }
 
 fn get(store: &Redis, number: u32) -> JoinHandle<Result<Option<Entry>, Error>> {

@@ -82,6 +82,18 @@ async fn a_batch_does_not_wait_for_the_replies_of_the_one_before() {
 }
 
 #[tokio::test]
+async fn what_was_never_sent_on_a_dead_connection_is_sent_on_the_next() {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.address()).await.expect("a proxy");
+    let store = Redis::connect(&format!("redis://{}", proxy.address())).await.expect("a store");
+    proxy.set(ConnectionFault::HalfOpen);
+    let answered = delete_at_once(&store, 300).await;
+    assert!((100..300).contains(&answered), "{answered} of 300");
+    let deletions = reported(&server, "commandstats", "cmdstat_unlink:calls=");
+    assert_eq!(deletions, answered as u64);
+}
+
+#[tokio::test]
 async fn writes_that_are_ready_together_wait_for_replicas_together() {
     let server = RedisServer::start();
     let options = Redis::options(&server.url()).durability(RedisDurability::Replicated(1));
