@@ -34,7 +34,7 @@ const PROBE: Duration = Duration::from_secs(2);
 /// How long a subscription may take to be confirmed.
 const CONFIRMED: Duration = Duration::from_millis(900);
 
-/// The most subscriptions that are renewed at the same time.
+/// The most subscriptions that are renewed, or given up, at the same time. They share a batch.
 const AT_ONCE: usize = 64;
 
 /// The listeners of one handle and its clones.
@@ -46,27 +46,35 @@ pub(crate) struct Listeners {
 /// What the handler of messages uses too.
 struct Shared {
     state: Mutex<ListenersState>,
-    events: mpsc::UnboundedSender<Event>,
+    /// Wakes the task, for which one signal is enough.
+    signals: mpsc::Sender<()>,
+}
+
+/// Why the task runs.
+#[derive(Debug, PartialEq, Eq)]
+enum Wake {
+    /// There may be [`Work`].
+    Signal,
+    /// It is time to ask for a sign of life.
+    Probe,
 }
 
 /// What the task has to do.
 #[derive(Debug, PartialEq, Eq)]
-enum Event {
+enum Work {
     /// The connection or a subscription was lost.
-    Lost,
-    /// A topic has no listener.
-    Unused(String),
-    /// It is time to ask for a sign of life.
-    Probe,
+    Restore,
+    /// These topics have no listener.
+    GiveUp(Vec<String>),
 }
 
 #[derive(Default)]
 struct ListenersState {
     topics: HashMap<String, Topic>,
-    /// Whether [`Event::Lost`] is to be handled. Connections that are lost while the task restores
-    /// everything need no second time.
+    /// Topics whose last listener has gone.
+    unused: Vec<String>,
+    /// Whether everything is to be restored. Connections that are lost before that need no second time.
     is_lost: bool,
-    is_closed: bool,
 }
 
 #[derive(Default)]
@@ -83,8 +91,8 @@ struct Pending {
 
 impl Listeners {
     pub(crate) fn new(server: Arc<Server>) -> Self {
-        let (events, queue) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared { state: Mutex::default(), events });
+        let (signals, wakes) = mpsc::channel(1);
+        let shared = Arc::new(Shared { state: Mutex::default(), signals });
         let weak = Arc::downgrade(&shared);
         let handler: PushHandler = Arc::new(move |info| {
             if let Some(shared) = weak.upgrade() {
@@ -92,7 +100,7 @@ impl Listeners {
             }
         });
         let link = Arc::new(Link::new(server, handler));
-        tokio::spawn(watch(Arc::downgrade(&shared), Arc::downgrade(&link), queue));
+        tokio::spawn(watch(Arc::downgrade(&shared), Arc::downgrade(&link), wakes));
         Self { link, shared }
     }
 
@@ -116,11 +124,7 @@ impl Listeners {
 impl Drop for Listeners {
     /// Ends all streams, and the task.
     fn drop(&mut self) {
-        let topics = {
-            let mut state = self.shared.lock();
-            state.is_closed = true;
-            std::mem::take(&mut state.topics)
-        };
+        let topics = std::mem::take(&mut self.shared.lock().topics);
         for inbox in topics.into_values().flat_map(|topic| topic.active) {
             inbox.close().into_iter().for_each(Waker::wake);
         }
@@ -133,34 +137,35 @@ async fn subscribe(link: &Arc<Link>, topic: &str) -> Result<(), Failure> {
 }
 
 /// The task. It ends with the last handle.
-async fn watch(shared: Weak<Shared>, link: Weak<Link>, mut events: mpsc::UnboundedReceiver<Event>) {
+async fn watch(shared: Weak<Shared>, link: Weak<Link>, mut signals: mpsc::Receiver<()>) {
     let mut probe = Instant::now() + PROBE;
-    while let Some(event) = next_event(&mut events, &mut probe).await {
+    while let Some(wake) = next_wake(&mut signals, &mut probe).await {
         let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
-        match event {
-            Event::Lost if shared.lock().is_lost => restore(&shared, &link).await,
-            Event::Unused(topic) => unsubscribe(&shared, &link, &topic).await,
-            Event::Probe if shared.has_topics() => ask_for_sign_of_life(&link).await,
-            Event::Lost | Event::Probe => {}
+        if wake == Wake::Probe && shared.has_topics() {
+            ask_for_sign_of_life(&link).await;
         }
+        match shared.next_work() {
+            Some(Work::Restore) => restore(&shared, &link).await,
+            Some(Work::GiveUp(topics)) => unsubscribe(&shared, &link, topics).await,
+            None => continue,
+        }
+        // There may be more.
+        shared.wake();
     }
 }
 
-/// Waits for an event until it is time for a probe. Events do not put it off.
-async fn next_event(
-    events: &mut mpsc::UnboundedReceiver<Event>,
-    probe: &mut Instant,
-) -> Option<Event> {
+/// Waits for a signal until it is time for a probe. Signals do not put it off.
+async fn next_wake(signals: &mut mpsc::Receiver<()>, probe: &mut Instant) -> Option<Wake> {
     if Instant::now() < *probe
-        && let Ok(event) = tokio::time::timeout_at(*probe, events.recv()).await
+        && let Ok(signal) = tokio::time::timeout_at(*probe, signals.recv()).await
     {
-        return event;
+        return signal.map(|()| Wake::Signal);
     }
     *probe = Instant::now() + PROBE;
-    Some(Event::Probe)
+    Some(Wake::Probe)
 }
 
-/// Gives up a connection that does not answer. That is reported as [`Event::Lost`].
+/// Gives up a connection that does not answer. Then everything is restored.
 async fn ask_for_sign_of_life(link: &Arc<Link>) {
     let ping = Request::Command(cmd("PING"));
     if link.send(ping, AfterLoss::Fail).await.is_err() {
@@ -171,8 +176,7 @@ async fn ask_for_sign_of_life(link: &Arc<Link>) {
 /// Subscribes to all topics again, until that has succeeded or there is none.
 async fn restore(shared: &Arc<Shared>, link: &Arc<Link>) {
     loop {
-        shared.lock().is_lost = false;
-        let topics = shared.topics_in_use();
+        let topics = shared.begin_to_restore();
         if topics.is_empty() || subscribe_to_all(shared, link, topics).await {
             return;
         }
@@ -182,19 +186,43 @@ async fn restore(shared: &Arc<Shared>, link: &Arc<Link>) {
 }
 
 async fn subscribe_to_all(shared: &Arc<Shared>, link: &Arc<Link>, topics: Vec<String>) -> bool {
+    all_succeed(topics, |topic| {
+        let (shared, link) = (shared.clone(), link.clone());
+        async move {
+            let is_subscribed = subscribe(&link, &topic).await.is_ok();
+            if is_subscribed {
+                shared.deliver(&topic, &Bytes::new());
+            }
+            is_subscribed
+        }
+    })
+    .await
+}
+
+/// If it fails, the connection is lost, and the subscriptions with it.
+async fn unsubscribe(shared: &Shared, link: &Arc<Link>, mut topics: Vec<String>) {
+    topics.retain(|topic| !shared.lock().topics.contains_key(topic));
+    all_succeed(topics, |topic| {
+        let link = link.clone();
+        async move {
+            let request = Request::Command(cmd("SUNSUBSCRIBE").arg(topic).to_owned());
+            link.send(request, AfterLoss::Fail).await.is_ok()
+        }
+    })
+    .await;
+}
+
+/// Runs some work for each topic, for [`AT_ONCE`] of them at the same time, until one fails.
+async fn all_succeed<Running>(topics: Vec<String>, work: impl Fn(String) -> Running) -> bool
+where
+    Running: Future<Output = bool> + Send + 'static,
+{
     let (mut topics, mut tasks) = (topics.into_iter(), JoinSet::new());
     loop {
         while tasks.len() < AT_ONCE
             && let Some(topic) = topics.next()
         {
-            let (shared, link) = (shared.clone(), link.clone());
-            tasks.spawn(async move {
-                let is_subscribed = subscribe(&link, &topic).await.is_ok();
-                if is_subscribed {
-                    shared.deliver(&topic, &Bytes::new());
-                }
-                is_subscribed
-            });
+            tasks.spawn(work(topic));
         }
         match tasks.join_next().await {
             None => return true,
@@ -205,21 +233,27 @@ async fn subscribe_to_all(shared: &Arc<Shared>, link: &Arc<Link>, topics: Vec<St
     }
 }
 
-/// If it fails, the connection is lost, and the subscription with it.
-async fn unsubscribe(shared: &Shared, link: &Arc<Link>, topic: &str) {
-    if !shared.lock().topics.contains_key(topic) {
-        let request = Request::Command(cmd("SUNSUBSCRIBE").arg(topic).to_owned());
-        let _ = link.send(request, AfterLoss::Fail).await;
-    }
-}
-
 impl Shared {
     fn has_topics(&self) -> bool {
         !self.lock().topics.is_empty()
     }
 
-    fn topics_in_use(&self) -> Vec<String> {
-        let state = self.lock();
+    /// What to do next. A lost connection comes first: without it nothing arrives, and there is nothing
+    /// to give up.
+    fn next_work(&self) -> Option<Work> {
+        let mut state = self.lock();
+        if state.is_lost {
+            return Some(Work::Restore);
+        }
+        let count = state.unused.len().min(AT_ONCE);
+        (count > 0).then(|| Work::GiveUp(state.unused.drain(..count).collect()))
+    }
+
+    /// The topics to subscribe to on a new connection, which has no subscriptions yet.
+    fn begin_to_restore(&self) -> Vec<String> {
+        let mut state = self.lock();
+        state.is_lost = false;
+        state.unused.clear();
         let in_use = state.topics.iter().filter(|(_, topic)| !topic.active.is_empty());
         in_use.map(|(name, _)| name.clone()).collect()
     }
@@ -269,14 +303,13 @@ impl Shared {
     }
 
     fn tell_lost(&self) {
-        if !std::mem::replace(&mut self.lock().is_lost, true) {
-            self.tell(Event::Lost);
-        }
+        self.lock().is_lost = true;
+        self.wake();
     }
 
-    fn tell(&self, event: Event) {
-        // Fails when the task has ended.
-        let _ = self.events.send(event);
+    fn wake(&self) {
+        // Fails when a signal waits already, or the task has ended.
+        let _ = self.signals.try_send(());
     }
 
     /// No code under the lock can panic halfway, so the state is valid even if the lock is poisoned.
@@ -309,8 +342,9 @@ impl Drop for TopicStream {
         topic.pending.retain(|pending| !Arc::ptr_eq(&pending.inbox, &self.inbox));
         if topic.active.is_empty() && topic.pending.is_empty() {
             state.topics.remove(&self.topic);
+            state.unused.push(std::mem::take(&mut self.topic));
             drop(state);
-            shared.tell(Event::Unused(self.topic.clone()));
+            shared.wake();
         }
     }
 }
@@ -319,34 +353,55 @@ impl Drop for TopicStream {
 mod tests {
     use super::*;
 
+    fn shared() -> (Shared, mpsc::Receiver<()>) {
+        let (signals, wakes) = mpsc::channel(1);
+        (Shared { state: Mutex::default(), signals }, wakes)
+    }
+
     #[test]
     fn everything_is_restored_once_for_several_lost_connections() {
-        let (events, mut queue) = mpsc::unbounded_channel();
-        let shared = Shared { state: Mutex::default(), events };
+        let (shared, mut wakes) = shared();
         for _ in 0..3 {
             shared.receive(PushInfo { kind: PushKind::Disconnection, data: Vec::new() });
         }
-        assert_eq!(queue.try_recv(), Ok(Event::Lost));
-        assert!(queue.try_recv().is_err() && shared.lock().is_lost);
+        assert!(wakes.try_recv().is_ok() && wakes.try_recv().is_err());
+        assert_eq!(shared.next_work(), Some(Work::Restore));
+        shared.begin_to_restore();
+        assert_eq!(shared.next_work(), None);
+    }
+
+    #[test]
+    fn a_lost_connection_is_restored_before_topics_are_given_up() {
+        let (shared, _wakes) = shared();
+        let names: Vec<_> = (0..=AT_ONCE).map(|number| number.to_string()).collect();
+        shared.lock().unused = names.clone();
+        shared.receive(PushInfo { kind: PushKind::Disconnection, data: Vec::new() });
+        assert_eq!(shared.next_work(), Some(Work::Restore));
+        shared.begin_to_restore();
+        assert_eq!(shared.next_work(), None, "the new connection has none of them");
+        shared.lock().unused = names.clone();
+        assert_eq!(shared.next_work(), Some(Work::GiveUp(names[..AT_ONCE].to_vec())));
+        assert_eq!(shared.next_work(), Some(Work::GiveUp(names[AT_ONCE..].to_vec())));
+        assert_eq!(shared.next_work(), None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn events_do_not_put_off_the_probe() {
-        let ((sender, mut events), mut probe) = (mpsc::unbounded_channel(), Instant::now() + PROBE);
+    async fn signals_do_not_put_off_the_probe() {
+        let ((sender, mut signals), mut probe) = (mpsc::channel(1), Instant::now() + PROBE);
         let begin = Instant::now();
         let mut probes = Vec::new();
         while probes.len() < 3 {
             // There is always one that waits.
-            sender.send(Event::Lost).unwrap();
-            match next_event(&mut events, &mut probe).await.unwrap() {
-                Event::Probe => probes.push(begin.elapsed()),
-                _ => tokio::time::advance(PROBE / 4).await,
+            let _ = sender.try_send(());
+            match next_wake(&mut signals, &mut probe).await.unwrap() {
+                Wake::Probe => probes.push(begin.elapsed()),
+                Wake::Signal => tokio::time::advance(PROBE / 4).await,
             }
         }
         assert_eq!(probes, [PROBE, PROBE * 2, PROBE * 3]);
         drop(sender);
-        while let Some(event) = next_event(&mut events, &mut probe).await {
-            assert_eq!(event, Event::Lost);
+        while let Some(wake) = next_wake(&mut signals, &mut probe).await {
+            assert_eq!(wake, Wake::Signal);
         }
     }
 }

@@ -281,6 +281,32 @@ async fn operations_that_fail_with_one_connection_are_one_failure() {
     assert!(matches!(found, Ok(None)), "the next connection works: {found:?}");
 }
 
+#[tokio::test]
+async fn topics_without_listeners_are_given_up_together() {
+    let server = RedisServer::start();
+    let store = Redis::connect(&server.url()).await.unwrap();
+    let topic = |number: usize| Key::new(["topic", &number.to_string()]);
+    let mut listeners = Vec::new();
+    for number in 0..200 {
+        listeners.push(store.listen(&topic(number)).await.unwrap());
+    }
+    let reads = || {
+        let stats = server.ask(&["INFO", "stats"]);
+        let count = stats.lines().find_map(|line| line.strip_prefix("total_reads_processed:"));
+        count.unwrap().parse::<u64>().unwrap()
+    };
+    let before = reads();
+    drop(listeners);
+    let (begin, mut asked) = (Instant::now(), 0);
+    while count_of_listeners(&server) > 0 {
+        assert!(begin.elapsed() < Duration::from_secs(10), "no topic is left");
+        asked += 1;
+        tokio::task::yield_now().await;
+    }
+    let reads = reads() - before - asked;
+    assert!(reads < 50, "{reads} reads for 200 topics");
+}
+
 fn get(store: &Redis, number: u32) -> JoinHandle<Result<Option<Entry>, Error>> {
     let (store, key) = (store.clone(), Key::new(["key", &number.to_string()]));
     tokio::spawn(async move { store.get(&key).await })
