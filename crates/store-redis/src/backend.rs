@@ -19,7 +19,7 @@ use crate::listeners::Listeners;
 use crate::options::{RedisDurability, RedisLimits, RedisOptions};
 use crate::pushes::PushHandler;
 use crate::renewals::Renewals;
-use crate::scripts::{APPEND, FENCED, FIND, HEAD, NOT_FOUND, PUT, READ, RENEW};
+use crate::scripts::{APPEND, FENCED, FIND, HEAD, LOOK, NOT_FOUND, PUT, READ, RENEW};
 use crate::server::Server;
 
 /// Expiries are cut to this: a hundred years in milliseconds.
@@ -178,11 +178,9 @@ impl Redis {
         } else {
             cmd("SET").arg(&name).arg(with_head(&head, value)).arg("PX").arg(expiry).to_owned()
         };
-        let look = Request::Command(cmd("GETRANGE").arg(&name).arg(0).arg(HEAD - 1).to_owned());
-        let reply =
-            self.write_request("put", Request::Command(command), AfterLoss::Send(look)).await?;
-        let is_ours = matches!(&reply.value, Value::BulkString(found) if **found == head);
-        if reply.is_second && !is_ours {
+        let after_loss = AfterLoss::Send(look(&name, &head, expiry));
+        let reply = self.write_request("put", Request::Command(command), after_loss).await?;
+        if reply.is_second && reply.value != Value::Int(1) {
             return Err(self.lost("put"));
         }
         Ok(Written::Yes(version(&head)))
@@ -207,14 +205,11 @@ impl Redis {
         // absent may have been there in between.
         let after_loss = match expected {
             Some(_) => AfterLoss::Repeat,
-            None => AfterLoss::Send(Request::Command(
-                cmd("GETRANGE").arg(&name).arg(0).arg(HEAD - 1).to_owned(),
-            )),
+            None => AfterLoss::Send(look(&name, &head, expiry)),
         };
         let reply = self.write_request("put", request(), after_loss).await?;
         match reply.value {
             Value::Int(1) => Ok(Written::Yes(version(&head))),
-            Value::BulkString(found) if found == head => Ok(Written::Yes(version(&head))),
             _ if reply.is_second => Err(self.lost("put")),
             _ => Ok(Written::Conflict),
         }
@@ -255,6 +250,7 @@ impl Redis {
             (Some(_), _) => {
                 let mut arguments = Cmd::new();
                 arguments.arg(1).arg(self.name(Kind::Log, log)).arg(token);
+                arguments.arg(milliseconds(item.expiry));
                 AfterLoss::Send(Request::Script(&FIND, arguments))
             }
         }
@@ -497,6 +493,13 @@ impl Backend for Redis {
             listening.map_err(|failure| self.error("listen", failure))
         })
     }
+}
+
+/// Finds out whether a value has the version that it was sent with.
+fn look(name: &str, head: &[u8], expiry: u64) -> Request {
+    let mut arguments = Cmd::new();
+    arguments.arg(1).arg(name).arg(head).arg(expiry);
+    Request::Script(&LOOK, arguments)
 }
 
 /// A part of a millisecond counts as a whole one: an entry never expires before its time.

@@ -57,11 +57,13 @@ return value"
 );
 
 /// `KEYS`: the value. `ARGV`: version, content, expiry, and the version that is expected, empty for
-/// none. Returns 1 if it is set. Finding the new version is success: then this is a repetition.
+/// none. Returns 1 if it is set. Finding the new version is success: then this is a repetition. It
+/// writes too, because replicas and the disk confirm only what the own connection has written.
 pub(crate) static PUT: StoredScript = script!(
     "#!lua
 local found = redis.call('GETRANGE', KEYS[1], 0, 7)
 if found == ARGV[1] then
+    redis.call('PEXPIRE', KEYS[1], ARGV[3])
     return 1
 end
 if found ~= ARGV[4] then
@@ -72,6 +74,17 @@ if tonumber(ARGV[3]) > 0 then
 else
     redis.call('DEL', KEYS[1])
 end
+return 1"
+);
+
+/// `KEYS`: the value. `ARGV`: a version, and the expiry that was set with it. Returns 1 if the value has
+/// the version. Like [`PUT`], it writes then.
+pub(crate) static LOOK: StoredScript = script!(
+    "#!lua flags=allow-oom
+if redis.call('GETRANGE', KEYS[1], 0, 7) ~= ARGV[1] then
+    return 0
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1"
 );
 
@@ -141,9 +154,10 @@ end
 return position"
 );
 
-/// `KEYS`: the log. `ARGV`: a token. Returns the position of the item that has it.
+/// `KEYS`: the log. `ARGV`: a token, and the expiry that was set with it. Returns the position of the item
+/// that has it. Like [`PUT`], it writes then.
 pub(crate) static FIND: StoredScript = script!(
-    "#!lua flags=no-writes
+    "#!lua flags=allow-oom
 local head = redis.call('HGET', KEYS[1], 'h')
 if not head then
     return -2
@@ -151,6 +165,7 @@ end
 local oldest, next = string.match(head, '(%d+) (%d+)')
 for at = tonumber(next) - 1, tonumber(oldest), -1 do
     if string.sub(redis.call('HGET', KEYS[1], at) or '', 1, 8) == ARGV[1] then
+        redis.call('PEXPIRE', KEYS[1], ARGV[2])
         return at
     end
 end

@@ -13,7 +13,7 @@ use bowline_testing::proxy::{ConnectionFault, Proxy};
 use bytes::Bytes;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::redis_server::RedisServer;
+use crate::redis_server::{Program, RedisServer};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -149,6 +149,50 @@ async fn a_write_whose_reply_is_lost_has_one_effect() {
     let is_gone = |server: &RedisServer| server.ask(&["EXISTS", "bowline:v:session/{a}"]) == ":0";
     let deleted = proxied.lose_reply(store.delete(&key), is_gone).await;
     assert!(deleted.is_err(), "whether there was a value is not known");
+}
+
+// Valkey, because Redis 7.0 waits for the writes of other connections too.
+#[tokio::test]
+async fn a_write_whose_reply_was_lost_still_waits_for_replicas() {
+    let in_memory = ["--save", "", "--appendonly", "no"];
+    let server = RedisServer::start_program(Program::Valkey, &in_memory);
+    let port = server.port().to_string();
+    let replica = ["--replicaof", "127.0.0.1", &port, "--save", ""];
+    let replica = RedisServer::start_program(Program::Valkey, &replica);
+    let proxied = Proxied::before(server).await;
+    let (key, log) = (Key::new(["session", "a"]), Key::new(["events", "a"]));
+    let store = proxied.connect_for(RedisDurability::Replicated(1)).await;
+    let begin = Instant::now();
+    while store.put(&key, "x".into(), LONG, Expect::Anything).await.is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(15), "the replica follows");
+    }
+    // The server learns the scripts.
+    store.put(&Key::new(["other"]), "x".into(), LONG, Expect::Absent).await.unwrap();
+    store.append(&log, NewItem::new("1", LONG)).await.unwrap();
+    let version = store.get(&key).await.unwrap().unwrap().version;
+    replica.pause();
+    // Each time with a connection that is open already.
+    let connect = async || {
+        let store = proxied.connect_for(RedisDurability::Replicated(1)).await;
+        store.put(&Key::new(["other"]), "x".into(), LONG, Expect::Anything).await.unwrap_err();
+        store
+    };
+    let unconfirmed = "only 0 of 1 copies confirmed it";
+    for (value, expect) in [("2", Expect::Version(version)), ("3", Expect::Anything)] {
+        let has_value = |server: &RedisServer| {
+            server.ask(&["GETRANGE", "bowline:v:session/{a}", "8", "-1"]) == value
+        };
+        let store = connect().await;
+        let put = store.put(&key, value.into(), LONG, expect);
+        let error = proxied.lose_reply(put, has_value).await.unwrap_err().to_string();
+        assert!(error.contains(unconfirmed), "{error}");
+    }
+    let has_item =
+        |server: &RedisServer| server.ask(&["HEXISTS", "bowline:l:events/{a}", "2"]) == ":1";
+    let store = connect().await;
+    let append = store.append(&log, NewItem::new("2", LONG));
+    let error = proxied.lose_reply(append, has_item).await.unwrap_err().to_string();
+    assert!(error.contains(unconfirmed), "{error}");
 }
 
 #[tokio::test]

@@ -66,6 +66,12 @@ impl RedisServer {
         self.child.wait().unwrap();
     }
 
+    /// Stops the server as a debugger does: its connections stay open, and it answers nothing.
+    pub(crate) fn pause(&self) {
+        let stopped = Command::new("kill").args(["-STOP", &self.child.id().to_string()]).status();
+        assert!(stopped.unwrap().success());
+    }
+
     /// Starts it again, with what is on its disk.
     pub(crate) fn start_again(&mut self) {
         self.child = spawn(self.program, &self.arguments, self.port, &self.folder);
