@@ -15,10 +15,14 @@ use bowline_transport::task::spawn_on;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 /// The time between two beats of an endpoint.
 const BEAT: Duration = Duration::from_secs(3);
+
+/// How soon an endpoint beats when it hears a new one, which need not wait for the next beat then. Of
+/// several hundred that begin together, each beats twice instead of once for each other one.
+const SOON: Duration = Duration::from_millis(250);
 
 /// How long an endpoint counts after its last beat. Longer than three beats: some may get lost.
 const COUNTED: Duration = Duration::from_secs(10);
@@ -67,19 +71,18 @@ async fn exchange(
     roster: &mut Roster,
     share: &RateShare,
 ) {
-    let mut beats = interval(BEAT);
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut next_beat = Instant::now();
     loop {
         tokio::select! {
-            _ = beats.tick() => {
+            () = sleep_until(next_beat) => {
+                next_beat = Instant::now() + BEAT;
                 // If this fails, the endpoint does not get its own beat.
                 _ = store.publish(&topic(), Bytes::copy_from_slice(&roster.own)).await;
             }
             message = next(&mut messages) => {
                 let Some(message) = message else { return };
                 if roster.hear(&message, Instant::now()) {
-                    // So that a new endpoint need not wait for the next beat of each other one.
-                    beats.reset_immediately();
+                    next_beat = next_beat.min(Instant::now() + SOON);
                 }
                 share.divide_by(roster.count());
             }
@@ -135,7 +138,48 @@ impl Roster {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use bowline_store::MemoryBackend;
+    use bowline_store::backend::{BoxFuture, Result};
+    use bowline_store::wrapper::{Wrapped, Wrapper};
+
     use super::*;
+
+    /// Counts beats.
+    #[derive(Default)]
+    struct Counting {
+        memory: MemoryBackend,
+        beats: AtomicUsize,
+    }
+
+    impl Wrapper for Counting {
+        fn inner(&self) -> &dyn Backend {
+            &self.memory
+        }
+
+        fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+            self.beats.fetch_add(1, Ordering::Relaxed);
+            self.memory.publish(topic, value)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn hundreds_of_endpoints_that_begin_together_count_each_other_with_few_beats() {
+        const ENDPOINTS: usize = 300;
+        let store = Arc::new(Wrapped(Counting::default()));
+        let shares = [(); ENDPOINTS].map(|()| RateShare::default());
+        let begin = |(number, share): (usize, &RateShare)| {
+            Heartbeat::begin(store.clone(), &format!("endpoint-{number}"), share.clone())
+        };
+        let heartbeats: Vec<_> = shares.iter().enumerate().map(begin).collect();
+        sleep(COUNTED).await;
+        let counts: Vec<_> = shares.iter().map(RateShare::processes).collect();
+        assert_eq!(counts, [ENDPOINTS; ENDPOINTS]);
+        let beats = store.beats.load(Ordering::Relaxed) / ENDPOINTS;
+        assert!(beats <= 8, "{beats} beats of each within {COUNTED:?}");
+        drop(heartbeats);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn an_endpoint_counts_until_its_beats_are_missing_while_the_own_arrive() {
