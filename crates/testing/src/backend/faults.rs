@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bowline_store::backend::{Backend, Expect, Key, NewItem, Position};
+use bowline_store::backend::{Appended, Backend, Expect, Key, NewItem, Position};
+use bytes::Bytes;
+use tokio::task::JoinSet;
 
 use super::BackendUnderTest;
 use super::slots::{counts, increment};
@@ -16,6 +18,13 @@ const ENDS: Duration = Duration::from_secs(1);
 
 /// How long after an outage the store must work again.
 const RECOVERS: Duration = Duration::from_secs(2);
+
+/// How long an outage lasts that ends while operations are under way, so that they may try again.
+const SHORT: Duration = Duration::from_millis(200);
+
+/// How many items are appended at the same time. Those of all outages stay within what every backend
+/// keeps of a log.
+const ITEMS: usize = 50;
 
 const WRITERS: usize = 4;
 const OUTAGES: usize = 3;
@@ -28,7 +37,8 @@ const OUTAGES: usize = 3;
 pub async fn faults(subject: &dyn BackendUnderTest) {
     let store = subject.open("faults").await;
     every_operation_ends(subject, &*store).await;
-    nothing_takes_effect_twice(subject, store).await;
+    nothing_takes_effect_twice(subject, store.clone()).await;
+    items_are_appended_once(subject, store).await;
 }
 
 async fn every_operation_ends(subject: &dyn BackendUnderTest, store: &dyn Backend) {
@@ -65,6 +75,39 @@ async fn recovers(store: &dyn Backend) {
     }
 }
 
+/// An item whose append succeeded although replies were lost is in the log once; one whose append failed
+/// may be there once.
+async fn items_are_appended_once(subject: &dyn BackendUnderTest, store: Arc<dyn Backend>) {
+    let (log, mut appended) = (Key::new(["once"]), Vec::new());
+    for round in 0..OUTAGES {
+        let mut appends = JoinSet::new();
+        let outage = subject.outage("faults");
+        for number in 0..ITEMS {
+            let (store, log) = (store.clone(), log.clone());
+            appends.spawn(async move {
+                let value = Bytes::from(format!("{round}.{number}"));
+                let appended = store.append(&log, NewItem::new(value.clone(), LONG)).await;
+                (value, appended.ok().and_then(Appended::position))
+            });
+        }
+        // The rest goes on while the outage ends.
+        let first = tokio::time::timeout(SHORT, appends.join_next()).await;
+        drop(outage);
+        let first = first.ok().flatten().map(|ended| ended.expect("no panic"));
+        appended.extend(first.into_iter().chain(appends.join_all().await));
+        recovers(&*store).await;
+    }
+    let read = store.read(&log, Position(0), 10_000).await.expect("reads succeed after an outage");
+    for (value, position) in appended {
+        let found = read.items.iter().filter(|item| item.value == value);
+        let found: Vec<_> = found.map(|item| item.position).collect();
+        match position {
+            Some(position) => assert_eq!(found, [position], "an appended item is there once"),
+            None => assert!(found.len() <= 1, "an item whose append failed is there once at most"),
+        }
+    }
+}
+
 /// Writers go on through outages, and read what became of a write that failed.
 async fn nothing_takes_effect_twice(subject: &dyn BackendUnderTest, store: Arc<dyn Backend>) {
     let (counter, has_ended) = (Key::new(["counter"]), Arc::new(AtomicBool::new(false)));
@@ -91,5 +134,5 @@ async fn nothing_takes_effect_twice(subject: &dyn BackendUnderTest, store: Arc<d
     };
     let (written, ()) = tokio::join!(writes, outages);
     let found = counts(&*store, &counter, WRITERS).await;
-    assert_eq!(found, written, "every increment took effect once");
+    assert_eq!(found, written, "no increment is lost, and none counts twice");
 }

@@ -11,7 +11,7 @@ use bowline_store::backend::{
     Appended, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, MarkStep, NewItem,
     Position, Result, Version, Written,
 };
-use bowline_store::wrapper::{Operation, Wrapped, Wrapper};
+use bowline_store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
 use bowline_store::{Backend, MemoryBackend};
 use bowline_testing::backend::{BackendUnderTest, Durability, Outage};
 use bytes::Bytes;
@@ -68,6 +68,8 @@ pub(crate) enum Mistake {
     HangsInOutages,
     /// After an outage, a write from before it takes effect again.
     RepeatsWrites,
+    /// Sends an item again when the reply is lost, without looking whether it is there.
+    RepeatsItems,
     /// Fails for good after an outage.
     StaysDown,
     ForgetsInCrashes,
@@ -278,8 +280,12 @@ impl Wrapper for WrongBackend {
         &self.memory
     }
 
-    fn before<'a>(&'a self, _: Operation<'a>) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.is_up())
+    fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
+        let is_repeated = self.mistake == Mistake::RepeatsItems;
+        match operation.kind {
+            OperationKind::Append if is_repeated => Box::pin(std::future::ready(Ok(()))),
+            _ => Box::pin(self.is_up()),
+        }
     }
 
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
@@ -374,6 +380,9 @@ impl Wrapper for WrongBackend {
             let guess = self.memory.read(log, Position(0), 0).await?.next;
             std::thread::yield_now();
             let item = NewItem { expiry: self.expiry(item.expiry), ..item };
+            if self.mistake == Mistake::RepeatsItems && self.is_down.load(Ordering::SeqCst) {
+                self.memory.append(log, item.clone()).await?;
+            }
             let appended = self.memory.append(log, item).await?;
             let guesses = self.mistake == Mistake::GuessesPositions;
             Ok(if guesses { Appended::At(guess) } else { appended })
