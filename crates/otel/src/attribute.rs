@@ -22,5 +22,8 @@ pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 /// The value of [`ERROR`] for a tool that ran and failed.
 pub(crate) const TOOL_ERROR: &str = "tool_error";
 
+/// The value of [`ERROR`] for what was dropped before its end.
+pub(crate) const CANCELLED: &str = "cancelled";
+
 /// Stands for every value that could have any number of forms.
 pub(crate) const OTHER: &str = "_OTHER";

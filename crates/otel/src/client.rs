@@ -129,7 +129,7 @@ fn reason(error: &CallError) -> &'static str {
         CallError::Closed => "closed",
         CallError::NotOffered { .. } => "not_offered",
         CallError::Invalid(_) => "invalid_answer",
-        CallError::TaskCancelled(_) => "cancelled",
+        CallError::TaskCancelled(_) => attribute::CANCELLED,
         CallError::Unanswered(_) | CallError::TooManyRounds(_) => "unanswered_question",
         CallError::Failed { .. } => "failed",
         _ => attribute::OTHER,

@@ -93,7 +93,7 @@ impl Operation {
         }
         let span = telemetry.tracer().build_with_context(builder, &parent);
         let context = parent.with_span(span);
-        let (telemetry, outcome) = (telemetry.clone(), Outcome::Failed("cancelled"));
+        let (telemetry, outcome) = (telemetry.clone(), Outcome::Failed(attribute::CANCELLED));
         let begun = Instant::now();
         Self { telemetry, context, begun, method, target, is_named, attributes, outcome }
     }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use opentelemetry::metrics::{Histogram, Meter, MeterProvider};
 use opentelemetry::{KeyValue, global};
 
-use crate::attribute::{ERROR, OTHER};
+use crate::attribute::{CANCELLED, ERROR, OTHER};
 use crate::telemetry::scope;
 
 /// The bounds of the buckets in seconds. A store in the same network answers within a millisecond.
@@ -48,20 +48,38 @@ impl<B> MeasuredStore<B> {
         self
     }
 
-    async fn measure<T>(
-        &self,
+    /// Measures from here to the outcome, or until the operation is dropped.
+    async fn measure<'a, T>(
+        &'a self,
         operation: &'static str,
-        outcome: BoxFuture<'_, Result<T>>,
+        begin: impl FnOnce(&'a B) -> BoxFuture<'a, Result<T>>,
     ) -> Result<T> {
-        let begun = Instant::now();
-        let outcome = outcome.await;
         let global = || histogram(&global::meter_with_scope(scope()));
         let durations = self.durations.get_or_init(global);
-        let (name, failed) = (KeyValue::new(OPERATION, operation), KeyValue::new(ERROR, OTHER));
-        let attributes = [name, failed];
-        let shown = if outcome.is_err() { &attributes[..] } else { &attributes[..1] };
-        durations.record(begun.elapsed().as_secs_f64(), shown);
+        let mut measured =
+            Measured { durations, operation, begun: Instant::now(), error: Some(CANCELLED) };
+        let outcome = begin(&self.backend).await;
+        measured.error = outcome.is_err().then_some(OTHER);
         outcome
+    }
+}
+
+/// An operation that is recorded at its end, also if it is dropped.
+struct Measured<'a> {
+    durations: &'a Histogram<f64>,
+    operation: &'static str,
+    begun: Instant,
+    error: Option<&'static str>,
+}
+
+impl Drop for Measured<'_> {
+    fn drop(&mut self) {
+        let name = KeyValue::new(OPERATION, self.operation);
+        let time = self.begun.elapsed().as_secs_f64();
+        match self.error {
+            Some(error) => self.durations.record(time, &[name, KeyValue::new(ERROR, error)]),
+            None => self.durations.record(time, &[name]),
+        }
     }
 }
 
@@ -77,11 +95,11 @@ impl<B: Backend> Backend for MeasuredStore<B> {
     }
 
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(self.measure("get", self.backend.get(key)))
+        Box::pin(self.measure("get", move |it| it.get(key)))
     }
 
     fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(self.measure("renew", self.backend.renew(key, expiry)))
+        Box::pin(self.measure("renew", move |it| it.renew(key, expiry)))
     }
 
     fn put<'a>(
@@ -91,11 +109,11 @@ impl<B: Backend> Backend for MeasuredStore<B> {
         expiry: Duration,
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
-        Box::pin(self.measure("put", self.backend.put(key, value, expiry, expect)))
+        Box::pin(self.measure("put", move |it| it.put(key, value, expiry, expect)))
     }
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(self.measure("delete", self.backend.delete(key)))
+        Box::pin(self.measure("delete", move |it| it.delete(key)))
     }
 
     fn scan<'a>(
@@ -104,11 +122,11 @@ impl<B: Backend> Backend for MeasuredStore<B> {
         after: Option<&'a Key>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(self.measure("scan", self.backend.scan(prefix, after, limit)))
+        Box::pin(self.measure("scan", move |it| it.scan(prefix, after, limit)))
     }
 
     fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
-        Box::pin(self.measure("append", self.backend.append(log, item)))
+        Box::pin(self.measure("append", move |it| it.append(log, item)))
     }
 
     fn read<'a>(
@@ -117,15 +135,15 @@ impl<B: Backend> Backend for MeasuredStore<B> {
         after: Position,
         limit: usize,
     ) -> BoxFuture<'a, Result<LogSlice>> {
-        Box::pin(self.measure("read", self.backend.read(log, after, limit)))
+        Box::pin(self.measure("read", move |it| it.read(log, after, limit)))
     }
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.measure("publish", self.backend.publish(topic, value)))
+        Box::pin(self.measure("publish", move |it| it.publish(topic, value)))
     }
 
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        Box::pin(self.measure("listen", self.backend.listen(topic)))
+        Box::pin(self.measure("listen", move |it| it.listen(topic)))
     }
 }
 

@@ -1,10 +1,12 @@
 //! Metrics: their names, buckets and attributes. Tests run in virtual time.
 
+use std::task::{Context, Waker};
 use std::time::Duration;
 
-use bowline_store::backend::Expect;
+use bowline_store::backend::{BoxFuture, Expect};
 use bowline_store::memory::{MemoryBackend, MemoryLimits};
-use bowline_store::{Backend as _, Key};
+use bowline_store::wrapper::{Operation, Wrapped, Wrapper};
+use bowline_store::{Backend, Key};
 use bowline_testing::Harness;
 use serde_json::json;
 
@@ -62,6 +64,35 @@ async fn operations_of_a_store_are_measured_without_keys_and_values() {
         ]
     );
     assert!(!recorder.everything().contains("canary"), "{}", recorder.everything());
+}
+
+/// A store that answers nothing.
+#[derive(Default)]
+struct Silent(MemoryBackend);
+
+impl Wrapper for Silent {
+    fn inner(&self) -> &dyn Backend {
+        &self.0
+    }
+
+    fn before<'a>(&'a self, _: Operation<'a>) -> BoxFuture<'a, bowline_store::backend::Result<()>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn an_operation_that_is_dropped_is_measured_as_cancelled() {
+    let recorder = Recorder::new();
+    let store = bowline_otel::store(Wrapped(Silent::default())).meter_provider(recorder.meters());
+    let key = Key::new(["key"]);
+    let mut operation = store.get(&key);
+    assert!(operation.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert!(recorder.measured("bowline.store.operation.duration").is_empty());
+    drop(operation);
+    let [row] = &recorder.measured("bowline.store.operation.duration")[..] else {
+        panic!("it is measured once")
+    };
+    assert_eq!((row.count, row.value("error.type")), (1, Some("cancelled")));
 }
 
 #[tokio::test]
