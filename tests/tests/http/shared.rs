@@ -20,6 +20,8 @@ use crate::test_server::{
 };
 use crate::wire::{Request, Wire};
 
+const HOUR: Duration = Duration::from_secs(3600);
+
 /// Two equal servers on one store.
 struct Pair {
     a: TestServer,
@@ -426,18 +428,40 @@ async fn a_session_of_another_owner_is_unknown_at_every_endpoint() {
 }
 
 #[tokio::test]
-async fn a_stored_session_in_another_format_counts_as_unknown() {
+async fn a_stored_session_in_an_older_format_counts_as_unknown() {
     let Pair { a, b, store } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
-    let other = Bytes::from_static(br#"{"format":2}"#);
+    let other = Bytes::from_static(br#"{"format":0}"#);
     let key = record(&session);
-    let hour = Duration::from_secs(3600);
-    store.put(&key, other.clone(), hour, Expect::Anything).await.unwrap();
+    store.put(&key, other.clone(), HOUR, Expect::Anything).await.unwrap();
     for server in [&a, &b] {
         assert_eq!(server.ask(&echo(&session)).await.status(), 404);
     }
     let kept = store.get(&key).await.unwrap().unwrap();
     assert_eq!(kept.value, other, "the endpoint does not change it");
+}
+
+#[tokio::test]
+async fn a_stored_session_in_a_newer_format_is_refused_for_now() {
+    let pair = Pair::open().await;
+    let session = pair.a.session(Revision::V2025_11_25).await;
+    let before = pair.store.get(&record(&session)).await.unwrap().unwrap().value;
+    let newer = r#"{"format":2,"session":"in another form"}"#;
+    let put = async |value| {
+        pair.store.put(&record(&session), value, HOUR, Expect::Anything).await.unwrap();
+    };
+    put(newer.into()).await;
+    // One has a copy, and the other would have to make one.
+    for server in [&pair.a, &pair.b] {
+        let answer = server.ask(&echo(&session)).await;
+        assert_eq!((answer.status(), answer.header("retry-after")), (503, Some("1")));
+        let text = answer.json().to_string();
+        assert!(text.contains("has format 2, and this server reads up to 1"), "{text}");
+    }
+    put(before).await;
+    for server in [&pair.a, &pair.b] {
+        assert_eq!(text_of(&server.ask(&echo(&session)).await.json()), "hello");
+    }
 }
 
 #[tokio::test]

@@ -8,15 +8,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
 use bowline_proto::server::SessionSnapshot;
-use bowline_store::Key;
+use bowline_store::{Error, Key};
 use bowline_types::read::{read, text};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The format that is written. A record in another format is treated as missing.
+/// The format that is written. A record in an older format is treated as missing.
 ///
 /// A number that changes whenever old endpoints could misread the record. During an update both
-/// versions may run at once; then the session is known only to those of one version.
+/// versions may run at once. An old endpoint then refuses a session of a newer one with 503, not 404:
+/// the session exists, and the client may reach an endpoint that can serve it.
 const FORMAT: u32 = 1;
 
 /// How many copies may be made of a session. Ids of questions must stay below 2^53: beyond that,
@@ -49,6 +50,12 @@ pub(super) struct Record {
     pub(super) session: SessionSnapshot,
 }
 
+/// What all formats have in common.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
 /// Reads and writes the session within a record in the form that `proto` defines.
 mod snapshot {
     use bowline_proto::server::SessionSnapshot;
@@ -76,10 +83,21 @@ impl Record {
         Self { format: FORMAT, owner, copies: 1, listener: None, get_streams: 0, session }
     }
 
-    /// Reads a record. `None` if it is in another format.
-    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
-        let record: Self = read(text(bytes).ok()?).ok()?;
-        (record.format == FORMAT).then_some(record)
+    /// Reads a record. `None` if it is in an older format, or none.
+    ///
+    /// # Errors
+    ///
+    /// If it is in a newer format.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Option<Self>, Error> {
+        let Ok(text) = text(bytes) else { return Ok(None) };
+        match read::<Format>(text) {
+            Ok(Format { format }) if format > FORMAT => Err(Error::new(format!(
+                "the record of the session has format {format}, and this server reads up to \
+                 {FORMAT}: update it, as the others on this store"
+            ))),
+            Ok(Format { format: FORMAT }) => Ok(read(text).ok()),
+            _ => Ok(None),
+        }
     }
 
     /// The record as the store keeps it.
@@ -166,15 +184,21 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        assert_eq!(Record::parse(&record().text()), Some(record()));
+        assert_eq!(Record::parse(&record().text()).unwrap(), Some(record()));
     }
 
     #[test]
-    fn a_record_in_another_format_is_treated_as_missing() {
-        let other = Record { format: FORMAT + 1, ..record() };
-        for text in [other.text(), Bytes::new(), Bytes::from_static(b"{}")] {
-            assert_eq!(Record::parse(&text), None, "{text:?}");
+    fn a_record_in_an_older_format_is_treated_as_missing() {
+        let older = Record { format: FORMAT - 1, ..record() };
+        for text in [older.text(), Bytes::new(), Bytes::from_static(b"{}")] {
+            assert_eq!(Record::parse(&text).unwrap(), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_record_in_a_newer_format_is_an_error() {
+        let error = Record::parse(br#"{"format":2,"news":[]}"#).unwrap_err().to_string();
+        assert!(error.contains("has format 2, and this server reads up to 1"), "{error}");
     }
 
     // spec: SESS-16

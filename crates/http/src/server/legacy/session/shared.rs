@@ -99,7 +99,7 @@ impl HttpSession {
         };
         let spoken = core.server.revisions();
         let is_served = |it: &Record| it.belongs_to(owner) && spoken.contains(&it.session.revision);
-        let Some(record) = Record::parse(&entry.value).filter(is_served) else { return Ok(None) };
+        let Some(record) = Record::parse(&entry.value)?.filter(is_served) else { return Ok(None) };
         let session = Self::new(id.to_owned(), owner.clone(), SessionKind::Streamable, core);
         session.begin_copy(SharedCopy::restored(record, entry.version));
         Ok(Some(session))
@@ -129,14 +129,14 @@ impl HttpSession {
     ///
     /// # Errors
     ///
-    /// If the store fails. Then the copy stays as it is.
+    /// If the store fails, or the record is in a newer format. Then the copy stays as it is.
     pub(in super::super) async fn refresh(self: &Arc<Self>) -> Result<bool, Error> {
         let kept = self.kept();
         let Some(entry) = self.core.config.store.renew(&record::key(&self.id), kept).await? else {
             self.close();
             return Ok(false);
         };
-        let is_readable = self.adopt(&entry);
+        let is_readable = self.adopt(&entry)?;
         match is_readable {
             true => self.relay(),
             false => self.close_here(),
@@ -144,16 +144,16 @@ impl HttpSession {
         Ok(is_readable)
     }
 
-    /// Adopts a record. Returns whether it could be read.
-    fn adopt(self: &Arc<Self>, entry: &Entry) -> bool {
+    /// Adopts a record. Returns whether it could be read. Fails if it is in a newer format.
+    fn adopt(self: &Arc<Self>, entry: &Entry) -> Result<bool, Error> {
         let detached = {
             let mut locked = self.lock();
             let state = &mut *locked;
-            let Some(copy) = &mut state.copy else { return true };
+            let Some(copy) = &mut state.copy else { return Ok(true) };
             if copy.version == entry.version {
-                return true;
+                return Ok(true);
             }
-            let Some(record) = Record::parse(&entry.value) else { return false };
+            let Some(record) = Record::parse(&entry.value)? else { return Ok(false) };
             let mut session = record.session.clone();
             if let Some(ours) = state.connection.snapshot() {
                 session.merge(&copy.record.session, &ours);
@@ -168,7 +168,7 @@ impl HttpSession {
             state.deliver(None)
         };
         self.start(detached);
-        true
+        Ok(true)
     }
 
     /// Writes what the client has changed here, before its request is answered.
