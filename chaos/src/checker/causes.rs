@@ -139,12 +139,13 @@ fn is_explained(fault: &Fault, call: &Failure<'_>) -> bool {
     has_met && (*call.end == End::Gap || call.ended <= fault.end + RECOVERY)
 }
 
-/// By when the calls of a killed replica have failed: later if the store was away meanwhile.
+/// By when the calls of a killed replica have failed. Later if meanwhile the store was away, or a replica
+/// was paused, at which a client may try to resume its stream.
 pub(super) fn fails_until(ledger: &Ledger, kill: &Fault) -> Duration {
     let mut until = kill.begin + FAILS_WITHIN;
     for fault in &ledger.faults {
-        let is_store = matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_));
-        if is_store && fault.begin < until && kill.begin < fault.end {
+        let delays = !matches!(fault.kind, FaultKind::Kill(_) | FaultKind::Restart(_));
+        if delays && fault.begin < until && kill.begin < fault.end {
             until += fault.end + RECOVERY - fault.begin.max(kill.begin);
         }
     }

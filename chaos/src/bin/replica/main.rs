@@ -25,8 +25,8 @@ async fn main() -> anyhow::Result<()> {
     // All clients are one owner.
     let mut task_limits = TaskLimits::default();
     (task_limits.per_owner, task_limits.running) = (1_000_000, 10_000);
-    // As long as a client waits for the end of its task.
-    task_limits.ttl = Duration::from_secs(60);
+    // A little longer than a client waits for the end of its task.
+    task_limits.ttl = Duration::from_secs(65);
     let mut http_limits = HttpLimits::default();
     http_limits.lame_duck = Duration::from_millis(lame_duck.parse()?);
     // Clients take a stream for dead after four seconds of silence.

@@ -71,6 +71,11 @@ fn a_task_of_a_killed_replica_may_fail_within_fifteen_seconds() {
         it.faults.push(Fault { kind, begin: at(11), end: at(12) });
     };
     assert_eq!(with_task(late), [Rule::TaskEnds]);
+    let late_by_a_pause = |it: &mut Ledger| {
+        late(it);
+        it.faults.push(Fault { kind: FaultKind::Pause(200), begin: at(20), end: at(30) });
+    };
+    assert_eq!(with_task(late_by_a_pause), []);
 }
 
 #[test]
