@@ -51,7 +51,7 @@ impl Checker<'_> {
         let runs = self.processes.of_nonce(task.nonce);
         let Some((_, before)) = runs.split_last() else { return };
         let is_left = |process: &u32| {
-            // Nobody notes when a task begins to run again, and up to three processes may have run it.
+            // No client notes when a task begins to run again, and up to three processes may have run it.
             let lived = task.began..=task.ended;
             self.ledger.faults.iter().any(|it| has_left(self.ledger, it, Some(*process), &lived))
         };
