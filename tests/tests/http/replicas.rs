@@ -1,5 +1,6 @@
 //! Several endpoints on one store, when the store or an endpoint fails.
 
+mod broadcasts;
 mod outage;
 mod rates;
 mod replica;

@@ -61,7 +61,7 @@ pub(in super::super) async fn post(
         },
         Err(refusal) => return *refusal,
     };
-    match accept(session, message, inbound) {
+    match accept(session, message, text, inbound) {
         Ok(accepted) => answer(accepted, text).await,
         Err(refusal) => *refusal,
     }
@@ -84,11 +84,12 @@ struct Accepted {
     is_for_others: bool,
 }
 
-/// Hands a message to its session, unless a limit refuses it. Slots are taken before the session
-/// takes the message: a request that is refused for lack of a slot must not have begun.
+/// Hands a message to its session, unless a limit refuses it. Limits are checked before the session
+/// takes the message: a request that is refused must not have begun.
 fn accept(
     session: Arc<HttpSession>,
     message: LegacyFrame,
+    text: &Bytes,
     inbound: &mut Inbound,
 ) -> Result<Accepted, Box<Response<Body>>> {
     let frame = &message.frame;
@@ -108,6 +109,10 @@ fn accept(
     let session = &session_use.session;
     let is_for_others =
         session.is_shared() && broadcast::is_for_others(frame, |id| session.has_open_question(id));
+    if is_for_others {
+        let held = session.hold_broadcast_pace(text.len());
+        held.map_err(|error| Box::new(reply::refuse(frame.id(), &error)))?;
+    }
     let received = session
         .receive(message, inbound.attach(), places.as_ref())
         .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;

@@ -6,12 +6,16 @@
 
 use std::time::{Duration, Instant};
 
+use bowline_proto::pace::Pace;
 use bowline_proto::request::ReportedChange;
 use bowline_store::backend::Version;
+use bowline_types::error::ErrorObject;
 
 use super::super::super::clock::now;
 use super::super::super::limits::{HttpLimits, SWEEP};
+use super::super::broadcast;
 use super::super::record::Record;
+use super::HttpSession;
 
 /// The changes of lists.
 const LISTS: [ReportedChange; 3] =
@@ -34,11 +38,21 @@ pub(super) struct SharedCopy {
     pub(super) notes_since: Option<u64>,
     /// When upkeep was due last.
     pub(super) kept_up: Instant,
+    /// The pace of the client's messages that this copy passes on ([`broadcast`]).
+    pub(super) passed_on: Pace,
 }
 
 impl SharedCopy {
     pub(super) fn new(number: Option<u32>, record: Record, version: Version) -> Self {
-        Self { number, counts_from: 0, record, version, notes_since: None, kept_up: now() }
+        Self {
+            number,
+            counts_from: 0,
+            record,
+            version,
+            notes_since: None,
+            kept_up: now(),
+            passed_on: broadcast::pace(),
+        }
     }
 
     /// A copy of a session that another one has opened.
@@ -65,6 +79,20 @@ impl SharedCopy {
     /// Whether no other copy has the GET stream.
     pub(super) fn may_listen(&self) -> bool {
         self.record.listener.is_none() || self.record.listener == self.number
+    }
+}
+
+impl HttpSession {
+    /// Counts a message of so many bytes that is to be passed on to the other copies.
+    ///
+    /// # Errors
+    ///
+    /// If it comes too soon after the others.
+    pub(in super::super) fn hold_broadcast_pace(&self, bytes: usize) -> Result<(), ErrorObject> {
+        match &mut self.lock().copy {
+            Some(copy) => broadcast::hold_pace(&mut copy.passed_on, bytes, now()),
+            None => Ok(()),
+        }
     }
 }
 
