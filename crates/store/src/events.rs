@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::backend::{
-    Appended, Backend, BoxStream, Error, Key, LogItem, Mark, MarkStep, NewItem, Position,
+    Appended, Backend, BoxFuture, BoxStream, Error, Key, LogItem, Mark, MarkStep, NewItem, Position,
 };
 
 /// The most items of one read from the backend.
@@ -330,23 +330,24 @@ impl Replay {
         self
     }
 
-    /// Appends an event that is not the last. Returns it, as if it was read, if no other event comes
-    /// between it and the last that was read. Otherwise it is read in its turn.
-    ///
-    /// # Errors
-    ///
-    /// If the backend fails.
-    pub async fn append(&mut self, message: &[u8]) -> Result<Option<StoredEvent>, Error> {
-        let news = self.own_news.clone();
-        let appended = self.log.append_with_news(message, false, news).await?;
+    /// Appends an event that is not the last. The future does not borrow the reader, so that a caller
+    /// that is dropped can leave it to a task. The reader gets the result by
+    /// [`note_appended`](Self::note_appended).
+    pub fn append(&self, message: Bytes) -> BoxFuture<'static, Result<Appended, Error>> {
+        let (log, news) = (self.log.clone(), self.own_news.clone());
+        Box::pin(async move { log.append_with_news(&message, false, news).await })
+    }
+
+    /// Notes that an event was [appended](Self::append). Returns it, as if it was read, if no other
+    /// event comes between it and the last that was read. Otherwise it is read in its turn.
+    pub fn note_appended(&mut self, message: Bytes, appended: Appended) -> Option<StoredEvent> {
         let follows = Position(self.after.0.saturating_add(1));
         if appended != Appended::At(follows) || !self.ready.as_slice().is_empty() {
             self.is_current = false;
-            return Ok(None);
+            return None;
         }
         self.after = follows;
-        let message = Bytes::copy_from_slice(message);
-        Ok(Some(StoredEvent { position: follows, message, is_last: false }))
+        Some(StoredEvent { position: follows, message, is_last: false })
     }
 
     /// Makes the next call of [`next_stored`](Self::next_stored) read the log, also without news.

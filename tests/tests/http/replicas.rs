@@ -4,6 +4,7 @@ mod broadcasts;
 mod outage;
 mod rates;
 mod replica;
+mod slow_store;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -2,16 +2,20 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bowline::types::revision::Revision;
 use bowline::{Notify, Server};
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
-use bowline_http::store::backend::{Backend, BoxFuture, Error, Result};
+use bowline_http::store::backend::{
+    Appended, Backend, BoxFuture, Entry, Error, Expect, Key, NewItem, Result, Written,
+};
 use bowline_http::store::memory::MemoryLimits;
 use bowline_http::store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use tokio::sync::watch;
 
 use crate::test_server::{Handlers, Session, initialize, sample_server};
 use crate::wire::{Event, Request};
@@ -36,6 +40,8 @@ pub(super) struct Link {
     is_cut: AtomicBool,
     refused: Mutex<Option<OperationKind>>,
     operations: Mutex<Vec<(OperationKind, String)>>,
+    held: watch::Sender<Option<OperationKind>>,
+    before_look: Mutex<Option<BoxFuture<'static, ()>>>,
 }
 
 impl Link {
@@ -47,6 +53,35 @@ impl Link {
     /// Operations of this kind fail from now on, or all work again.
     pub(super) fn refuse(&self, kind: impl Into<Option<OperationKind>>) {
         *self.refused.lock().unwrap() = kind.into();
+    }
+
+    fn refuses(&self, kind: OperationKind) -> bool {
+        *self.refused.lock().unwrap() == Some(kind)
+    }
+
+    /// From now on the store carries out operations of this kind, and its replies wait until this is
+    /// called with `None`.
+    pub(super) fn hold_replies(&self, to: impl Into<Option<OperationKind>>) {
+        self.held.send_replace(to.into());
+    }
+
+    /// Carries out an operation, and replies when it may.
+    async fn reply<T>(
+        &self,
+        kind: OperationKind,
+        operation: BoxFuture<'_, Result<T>>,
+    ) -> Result<T> {
+        let mut held = self.held.subscribe();
+        let result = operation.await;
+        if *held.borrow() == Some(kind) {
+            held.wait_for(Option::is_none).await.unwrap();
+        }
+        result
+    }
+
+    /// Does something just before this endpoint looks whether a stream of another one is open.
+    pub(super) fn before_look(&self, work: impl Future<Output = ()> + Send + 'static) {
+        *self.before_look.lock().unwrap() = Some(Box::pin(work));
     }
 
     /// The operations since the last time.
@@ -64,6 +99,10 @@ impl Link {
     }
 }
 
+fn out_of_reach() -> Error {
+    Error::new("out of reach")
+}
+
 impl Wrapper for Link {
     fn inner(&self) -> &dyn Backend {
         &self.memory
@@ -72,12 +111,52 @@ impl Wrapper for Link {
     fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
         let of = (operation.kind, operation.key.as_str().to_owned());
         self.operations.lock().unwrap().push(of);
-        let is_refused = *self.refused.lock().unwrap() == Some(operation.kind);
+        // Of an append, the reply is the refusal.
+        let is_refused = operation.kind != OperationKind::Append && self.refuses(operation.kind);
         let result = match is_refused || self.is_cut.load(Ordering::Relaxed) {
-            true => Err(Error::new("out of reach")),
+            true => Err(out_of_reach()),
             false => Ok(()),
         };
         Box::pin(std::future::ready(result))
+    }
+
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        let work = match key.as_str().starts_with("stream/") {
+            true => self.before_look.lock().unwrap().take(),
+            false => None,
+        };
+        Box::pin(async move {
+            if let Some(work) = work {
+                work.await;
+            }
+            self.memory.get(key).await
+        })
+    }
+
+    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
+        let appended: BoxFuture<'a, _> = match self.refuses(OperationKind::Append) {
+            true => Box::pin(std::future::ready(Err(out_of_reach()))),
+            false => self.memory.append(log, item),
+        };
+        Box::pin(self.reply(OperationKind::Append, appended))
+    }
+
+    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(self.reply(OperationKind::Renew, self.memory.renew(key, expiry)))
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        let written = self.memory.put(key, value, expiry, expect);
+        match key.as_str().starts_with("session/") {
+            true => Box::pin(self.reply(OperationKind::Put, written)),
+            false => written,
+        }
     }
 }
 
@@ -89,8 +168,14 @@ impl Replica {
 
     /// An endpoint of a server.
     pub(super) fn of(server: &Server, handlers: Handlers, memory: &Arc<MemoryBackend>) -> Self {
-        let (is_cut, refused, operations) = Default::default();
-        let link = Link { memory: memory.clone(), is_cut, refused, operations };
+        let link = Link {
+            memory: memory.clone(),
+            is_cut: AtomicBool::default(),
+            refused: Mutex::default(),
+            operations: Mutex::default(),
+            held: watch::Sender::default(),
+            before_look: Mutex::default(),
+        };
         let link = Arc::new(Wrapped(link));
         let notify = server.notify();
         let endpoint = server.http().store(link.clone()).build().unwrap();
@@ -104,6 +189,8 @@ impl Replica {
             asked = asked.header(name, value.as_slice());
         }
         let body = Full::new(Bytes::copy_from_slice(body));
+        // No request comes before the tasks of a new endpoint have begun.
+        tokio::task::yield_now().await;
         self.endpoint.answer(asked.body(body).unwrap()).await
     }
 
@@ -124,7 +211,11 @@ impl Replica {
 
     /// Opens a session by a handshake.
     pub(super) async fn session(&self) -> Session {
-        let revision = Revision::V2025_11_25;
+        self.session_of(Revision::V2025_11_25).await
+    }
+
+    /// Opens a session of this revision.
+    pub(super) async fn session_of(&self, revision: Revision) -> Session {
         let answer = self.send(&Request::post(initialize(revision))).await;
         let id = answer.headers()["mcp-session-id"].to_str().unwrap().to_owned();
         let session = Session { id, revision };

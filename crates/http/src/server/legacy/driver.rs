@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::transmit::Role;
+use bowline_transport::BoxFuture;
 use bowline_transport::task::spawn_on;
 use bowline_types::error::InsufficientScope;
 use bytes::Bytes;
@@ -50,9 +51,12 @@ struct Work {
 
 /// Records what is sent on a stream. Without one, messages are sent as they come, without an id.
 struct Recorder {
-    log: StreamLog,
+    log: Arc<StreamLog>,
     /// The message that was taken off the line last, until it is in the log.
     unrecorded: Option<(Role, Bytes)>,
+    /// The append of that message, once it has begun. A task that takes over from the driver goes on
+    /// with it: the store may have taken the message already, and would take it twice.
+    append: Option<BoxFuture<Recorded>>,
 }
 
 impl Driver {
@@ -78,7 +82,9 @@ impl Driver {
 
     /// Records what is sent from now on, beginning with `first`, which was taken off the line before.
     pub(super) fn record_in(&mut self, log: StreamLog, first: &ToClient) {
-        self.work.recorder = Some(Box::new(Recorder { log, unrecorded: None }));
+        let (unrecorded, append) = Default::default();
+        let log = Arc::new(log);
+        self.work.recorder = Some(Box::new(Recorder { log, unrecorded, append }));
         self.work.note(first);
     }
 
@@ -100,7 +106,7 @@ impl Driver {
     }
 
     /// Records a message that [`next`](Self::next) gave, before it is sent.
-    pub(super) async fn record(&mut self, role: Role, message: &[u8]) -> Recorded {
+    pub(super) async fn record(&mut self, role: Role, message: &Bytes) -> Recorded {
         self.work.record(role, message).await
     }
 
@@ -155,7 +161,7 @@ impl Work {
     /// Records a message for a client that comes back. If the store refuses it, it is lost, and it may
     /// be a question, so the questions of the call fail. Otherwise its handler would wait until they
     /// time out.
-    async fn keep(&mut self, role: Role, message: &[u8]) {
+    async fn keep(&mut self, role: Role, message: &Bytes) {
         let has_log = self.recorder.is_some();
         let recorded = self.record(role, message).await;
         if has_log && !matches!(recorded, Recorded::At(_)) {
@@ -179,15 +185,14 @@ impl Work {
 
     /// With the last message, changes of the session are saved first. If the store fails, the
     /// message is still sent, without an id.
-    async fn record(&mut self, role: Role, message: &[u8]) -> Recorded {
+    async fn record(&mut self, role: Role, message: &Bytes) -> Recorded {
         let is_last = role == Role::Ends;
         if is_last {
             // If the store fails, the next request of the client writes the change.
             let _ = self.session.session.save().await;
         }
         let Some(recorder) = &mut self.recorder else { return Recorded::Unstored };
-        let recorded = recorder.log.append(message, is_last).await;
-        recorder.unrecorded = None;
+        let recorded = recorder.append(message, is_last).await;
         if is_last || recorded == Recorded::Fenced {
             self.recorder = None;
         }
@@ -196,8 +201,8 @@ impl Work {
 
     /// An empty last event marks a stream that ended without an answer.
     async fn finish(&mut self) {
-        if let Some(recorder) = &self.recorder {
-            recorder.log.append(b"", true).await;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.append(&Bytes::new(), true).await;
         }
         self.recorder = None;
     }
@@ -254,9 +259,22 @@ impl Work {
         has_ended
     }
 
-    /// Whether the line is over, and what was taken off it is recorded.
+    /// Whether the line is over, and the last event of its log is recorded.
     fn is_done(&self) -> bool {
-        let is_recorded = self.recorder.as_ref().is_none_or(|it| it.unrecorded.is_none());
-        is_recorded && self.line.is_over()
+        self.recorder.is_none() && self.line.is_over()
+    }
+}
+
+impl Recorder {
+    /// Appends the message that was taken off the line last, or the empty last event. Called again
+    /// after it was dropped, it goes on with the same append.
+    async fn append(&mut self, message: &Bytes, is_last: bool) -> Recorded {
+        let append = self.append.get_or_insert_with(|| {
+            let (log, message) = (self.log.clone(), message.clone());
+            Box::pin(async move { log.append(&message, is_last).await })
+        });
+        let recorded = append.as_mut().await;
+        (self.append, self.unrecorded) = (None, None);
+        recorded
     }
 }

@@ -29,7 +29,7 @@ use super::event_id::{EventId, GET_STREAM};
 use super::lookup::{check_version, find};
 use super::session::{HttpSession, Start};
 use super::sessions::OpenSessions;
-use super::standalone::StandaloneReader;
+use super::standalone::{Append, StandaloneReader};
 use super::{refusals, resume, sse2024};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -113,7 +113,7 @@ async fn open(session: Arc<HttpSession>, missed: Option<Replay>) -> Response<Bod
 /// The GET stream.
 ///
 /// The body of the answer to a GET. Dropped when the client hangs up; what it had taken off the
-/// line but not recorded goes back onto the line.
+/// line but not begun to record goes back onto the line.
 struct GetStream {
     reader: StandaloneReader,
     /// The log, read from where the client is.
@@ -160,6 +160,20 @@ impl GetStream {
             true => Some((resume::event_text(GET_STREAM, event), self)),
             false => self.end(),
         }
+    }
+
+    /// Appends a message to the log.
+    fn append(&self, message: Bytes) -> Append {
+        let append = self.replay.append(message);
+        let (session, log) = (self.reader.session.clone(), self.replay.log().clone());
+        Box::pin(async move {
+            let appended = append.await;
+            // The session may have ended, and deleted its logs, while we wrote.
+            if session.is_over() {
+                let _ = log.delete().await;
+            }
+            appended
+        })
     }
 
     /// A message that the store did not take: sent without an id, so the client cannot resume after
@@ -220,18 +234,14 @@ impl EventStream for GetStream {
             };
             let Some(message) = message else { return self.end() };
             // Recorded before it is sent.
-            let recorded = self.replay.append(&message).await;
-            self.reader.recorded();
-            // The session may have ended, and deleted its logs, while we wrote.
-            if self.reader.session.is_over() {
-                let _ = self.replay.log().delete().await;
+            let append = self.append(message.clone());
+            let Ok(appended) = self.reader.record(append).await else {
+                return Some((self.unstored(&message), self));
+            };
+            if let Some(event) = self.replay.note_appended(message, appended) {
+                return self.send(&event).await;
             }
-            match recorded {
-                Ok(Some(event)) => return self.send(&event).await,
-                // Others come first. It is sent when the replay finds it in the log.
-                Ok(None) => {}
-                Err(_) => return Some((self.unstored(&message), self)),
-            }
+            // Others come first. It is sent when the replay finds it in the log.
         }
     }
 }

@@ -9,17 +9,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use bowline_proto::transmit::Role;
-use bowline_store::backend::Position;
+use bowline_store::backend::{Appended, Error, Position};
 use bowline_transport::BoxFuture;
+use bowline_transport::task::spawn_on;
 use bytes::Bytes;
+use tokio::runtime::Handle;
 
 use super::item::{Item, Line};
 use super::session::{HttpSession, Listener, OpenedGetStream, SessionUse, Start};
 
+/// Appends a message to the log of the GET stream.
+pub(super) type Append = BoxFuture<Result<Appended, Error>>;
+
 /// The reader of a session's standalone line.
 ///
-/// A message is taken off the line, then recorded in the log, then sent. Dropped in between, the
-/// reader puts the message back onto the line, so that the next listener gets it.
+/// A message is taken off the line, then recorded in the log, then sent. Dropped before it records the
+/// message, the reader puts it back onto the line, so that the next listener gets it. Dropped while it
+/// records the message, it leaves that to a task: the store may have taken the message already, and
+/// would take it twice.
 ///
 /// While it waits it also polls the session's own subscription, which is what makes the service
 /// report changes at all.
@@ -32,6 +39,8 @@ pub(super) struct StandaloneReader {
     until: Arc<AtomicU64>,
     /// The message that was taken last, until it is recorded.
     unrecorded: Option<(Role, Bytes)>,
+    /// The append of that message, once it has begun.
+    append: Option<Append>,
     /// Resolves when the endpoint begins to stop.
     stopped: BoxFuture<()>,
     /// Keeps the session in use. `None` for a relay: the session is in use where the stream is.
@@ -59,8 +68,8 @@ impl StandaloneReader {
         if listener != Listener::Relay {
             session.core.session_streams.fetch_add(1, Ordering::Relaxed);
         }
-        let (until, unrecorded, _use) = Default::default();
-        Self { session, line, listener, until, unrecorded, stopped, _use }
+        let (until, unrecorded, append, _use) = Default::default();
+        Self { session, line, listener, until, unrecorded, append, stopped, _use }
     }
 
     /// Whether another stream, here or at another endpoint, has taken over.
@@ -81,7 +90,15 @@ impl StandaloneReader {
         Some(message)
     }
 
-    /// Notes that the last message is in the log, or cannot be: it is not put back any more.
+    /// Waits until the last message is in the log, or cannot be: it is not put back any more.
+    pub(super) async fn record(&mut self, append: Append) -> Result<Appended, Error> {
+        let appended = self.append.insert(append).as_mut().await;
+        self.append = None;
+        self.recorded();
+        appended
+    }
+
+    /// Notes that the last message is in the log, or cannot be.
     pub(super) fn recorded(&mut self) {
         self.unrecorded = None;
     }
@@ -110,11 +127,28 @@ impl StandaloneReader {
     }
 }
 
+impl StandaloneReader {
+    /// Gives the message that was taken last to the next listener, unless it gets into the log.
+    fn leave_unrecorded(&mut self) {
+        let Some((role, message)) = self.unrecorded.take() else { return };
+        let item = Item::Message(role, message);
+        match self.append.take().zip(Handle::try_current().ok()) {
+            None => self.line.put_back(item),
+            Some((append, runtime)) => {
+                let line = self.line.clone();
+                spawn_on(&runtime, async move {
+                    if append.await.is_err() {
+                        line.put_back(item);
+                    }
+                });
+            }
+        }
+    }
+}
+
 impl Drop for StandaloneReader {
     fn drop(&mut self) {
-        if let Some((role, message)) = self.unrecorded.take() {
-            self.line.put_back(Item::Message(role, message));
-        }
+        self.leave_unrecorded();
         if self.listener != Listener::Relay {
             self.session.core.session_streams.fetch_sub(1, Ordering::Relaxed);
         }

@@ -1,0 +1,83 @@
+//! Streams on a store that has taken an event and not replied, or whose news are late. In virtual time.
+
+use std::time::Duration;
+
+use bowline::types::revision::Revision;
+use bowline_http::store::backend::{Backend, Key, NewItem};
+use bowline_http::store::wrapper::OperationKind;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use super::replica::{Events, Replica, store};
+use crate::test_server::{request, text_of};
+
+/// Lets all other tasks run.
+async fn settle() {
+    sleep(Duration::from_millis(1)).await;
+}
+
+/// Whether a stream stays silent for a second.
+async fn is_silent(stream: &mut Events) -> bool {
+    timeout(Duration::from_secs(1), stream.message()).await.is_err()
+}
+
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn an_event_of_a_call_is_stored_once_although_its_client_hangs_up_meanwhile() {
+    let replica = Replica::on(&store());
+    let session = replica.session().await;
+    replica.handlers.step(1);
+    let mut stream = replica.stream(&session.call("tell", json!({ "count": 3 }))).await;
+    let first = stream.message().await.unwrap().id.unwrap();
+    replica.link.hold_replies(OperationKind::Append);
+    replica.handlers.step(1);
+    assert!(is_silent(&mut stream).await, "the event is not sent before it is stored");
+    drop(stream);
+    replica.link.hold_replies(None);
+    replica.handlers.step(2);
+    let rest = replica.stream(&session.resume(&first)).await.messages().await;
+    let told: Vec<_> = rest.iter().map(|event| event.json()["params"]["data"].clone()).collect();
+    assert_eq!(told[..2], ["2", "3"], "{rest:?}");
+    assert_eq!(text_of(&rest[2].json()), "told 3");
+    assert_eq!(rest.len(), 3);
+}
+
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn an_event_of_the_get_stream_is_stored_once_although_its_client_hangs_up_meanwhile() {
+    let replica = Replica::on(&store());
+    let session = replica.session().await;
+    let mut get = replica.stream(&session.get()).await;
+    replica.notify.tools_changed();
+    let first = get.message().await.unwrap().id.unwrap();
+    replica.link.hold_replies(OperationKind::Append);
+    replica.notify.tools_changed();
+    assert!(is_silent(&mut get).await, "the event is not sent before it is stored");
+    drop(get);
+    replica.link.hold_replies(None);
+    let mut get = replica.stream(&session.resume(&first)).await;
+    let second = get.message().await.unwrap();
+    assert_eq!(second.json()["method"], "notifications/tools/list_changed");
+    assert!(is_silent(&mut get).await, "no second one");
+}
+
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn an_event_of_the_get_stream_that_the_store_refuses_after_its_client_left_is_sent_to_the_next()
+ {
+    let replica = Replica::on(&store());
+    let session = replica.session().await;
+    let mut get = replica.stream(&session.get()).await;
+    replica.notify.tools_changed();
+    let first = get.message().await.unwrap().id.unwrap();
+    replica.link.refuse(OperationKind::Append);
+    replica.link.hold_replies(OperationKind::Append);
+    replica.notify.tools_changed();
+    assert!(is_silent(&mut get).await);
+    drop(get);
+    replica.link.refuse(None);
+    replica.link.hold_replies(None);
+    let mut get = replica.stream(&session.resume(&first)).await;
+    let second = get.message().await.unwrap();
+    assert_eq!(second.json()["method"], "notifications/tools/list_changed");
+}
