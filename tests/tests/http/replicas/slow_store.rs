@@ -81,3 +81,27 @@ async fn an_event_of_the_get_stream_that_the_store_refuses_after_its_client_left
     let second = get.message().await.unwrap();
     assert_eq!(second.json()["method"], "notifications/tools/list_changed");
 }
+
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn a_resumed_stream_has_the_last_event_although_it_sees_the_end_before_the_event() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    a.handlers.step(1);
+    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    let first = stream.message().await.unwrap().id.unwrap();
+    let mut resumed = b.stream(&session.resume(&first)).await;
+    let number = first.split_once('.').unwrap().0;
+    let key = |part: &str| Key::new([part, &session.id, number]);
+    let (log, mark, news) = (key("events"), key("stream"), key("news"));
+    let last = NewItem::new(&b"\x01{}"[..], Duration::from_secs(60));
+    let shared = store.clone();
+    b.link.before_look(async move {
+        shared.append(&log, last).await.unwrap();
+        shared.delete(&mark).await.unwrap();
+    });
+    let wake = async { store.publish(&news, "".into()).await.unwrap() };
+    let (rest, ()) = tokio::join!(resumed.messages(), wake);
+    assert_eq!(rest.len(), 1, "the last event");
+}

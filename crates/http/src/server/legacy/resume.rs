@@ -110,22 +110,23 @@ impl ResumedStream {
             if !self.may_grow {
                 return Ok(None);
             }
-            tokio::select! {
-                news = self.replay.wait_for_news() => news.map_err(ReplayError::Backend)?,
-                () = &mut self.session_closed => return Ok(None),
-                () = &mut self.stream_ended => {
-                    // The log is read once more: the last event was written before the end.
-                    self.replay.read_again();
-                    self.may_grow = false;
-                    continue;
+            self.may_grow = tokio::select! {
+                news = self.replay.wait_for_news() => {
+                    news.map_err(ReplayError::Backend)?;
+                    if let Some(event) = self.replay.next_stored().await? {
+                        return Ok(Some(event));
+                    }
+                    // Woken without a new event: the stream may have ended at another endpoint.
+                    let state = self.session.stream_state(self.number).await;
+                    state.map_err(ReplayError::Backend)? == StreamState::Open
                 }
+                () = &mut self.session_closed => return Ok(None),
+                () = &mut self.stream_ended => false,
+            };
+            if !self.may_grow {
+                // The log is read once more: the last event was written before the end.
+                self.replay.read_again();
             }
-            if let Some(event) = self.replay.next_stored().await? {
-                return Ok(Some(event));
-            }
-            // Woken without a new event: the stream may have ended at another endpoint.
-            let state = self.session.stream_state(self.number).await;
-            self.may_grow = state.map_err(ReplayError::Backend)? == StreamState::Open;
         }
     }
 }
