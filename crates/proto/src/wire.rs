@@ -47,3 +47,13 @@ pub struct Envelope {
 pub fn refusal(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
     splice::error(id.ok_or(splice::NoId::Absent), error)
 }
+
+/// The same error as the answer to all requests of one POST. Of several, which only an array of
+/// messages (2025-03-26) can have, an array of answers. Empty without a request.
+pub fn refusals(ids: &[RequestId], error: &ErrorObject) -> Bytes {
+    let mut answers: Vec<_> = ids.iter().map(|id| refusal(Some(id), error)).collect();
+    match answers.len() {
+        0 | 1 => answers.pop().unwrap_or_default(),
+        _ => splice::batch(&answers),
+    }
+}

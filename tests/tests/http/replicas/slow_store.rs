@@ -105,3 +105,34 @@ async fn a_resumed_stream_has_the_last_event_although_it_sees_the_end_before_the
     let (rest, ()) = tokio::join!(resumed.messages(), wake);
     assert_eq!(rest.len(), 1, "the last event");
 }
+
+// spec: RESUME-5, RPC-4
+#[tokio::test(start_paused = true)]
+async fn each_request_of_a_batch_of_a_killed_endpoint_gets_one_error() {
+    let store = store();
+    let (a, b, c) = (Replica::on(&store), Replica::on(&store), Replica::on(&store));
+    let session = a.session_of(Revision::V2025_03_26).await;
+    let call = |id| {
+        let params = json!({ "name": "tell", "arguments": { "count": 2 } });
+        serde_json::from_str::<Value>(&request(id, "tools/call", params)).unwrap()
+    };
+    a.handlers.step(1);
+    let batch = session.post(json!([call(1), call(2)]).to_string());
+    let first = a.stream(&batch).await.message().await.unwrap().id.unwrap();
+    a.link.cut(true);
+    sleep(Duration::from_secs(15)).await;
+    // The first endpoint is slow, and another one comes in between.
+    b.link.hold_replies(OperationKind::Append);
+    let at_b = async { b.stream(&session.resume(&first)).await.messages().await };
+    let at_c = async {
+        let rest = c.stream(&session.resume(&first)).await.messages().await;
+        b.link.hold_replies(None);
+        rest
+    };
+    let (at_b, at_c) = tokio::join!(at_b, at_c);
+    let [errors] = &at_b[..] else { panic!("{at_b:?}") };
+    let of = |error: &Value| (error["id"].clone(), error["error"]["code"].clone());
+    let errors: Vec<_> = errors.json().as_array().unwrap().iter().map(of).collect();
+    assert_eq!(errors, [(json!(1), json!(-32603)), (json!(2), json!(-32603))]);
+    assert_eq!(at_c, at_b);
+}

@@ -2,10 +2,10 @@
 //! dies.
 //!
 //! The mark of a stream names the endpoint that writes it. Once the lease of that endpoint has
-//! expired, the first endpoint that looks appends an error for each request that the stream was to
-//! answer. The last error removes the mark in the same operation of the store, so it is appended once,
-//! and by another endpoint if the first one fails. An endpoint that was only paused finds its mark
-//! gone, and its stream ends.
+//! expired, the first endpoint that looks appends the last event: an error for each request that the
+//! stream was to answer. The same operation of the store removes the mark, so the event is appended
+//! once, and by another endpoint if the first one fails. An endpoint that was only paused finds its
+//! mark gone, and its stream ends.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use bowline_store::events::EventLog;
 use bowline_transport::BoxFuture;
 use bowline_types::error::ErrorObject;
 
-use super::super::stream_mark::StreamMark;
 use super::super::{record, replica};
+use super::super::stream_mark::StreamMark;
 use super::{HttpSession, StreamState};
 
 impl HttpSession {
@@ -78,12 +78,6 @@ impl HttpSession {
 /// Ends the log of a stream whose endpoint is dead, unless another endpoint has.
 async fn answer_abandoned(log: &EventLog, mark: &StreamMark) -> Result<(), Error> {
     let error = "the endpoint that ran the call is gone; the call may have run";
-    let error = ErrorObject::internal(error);
-    let Some((last, others)) = mark.requests.split_last() else {
-        return log.append(b"", true).await.map(drop);
-    };
-    for id in others {
-        log.append(&wire::refusal(Some(id), &error), false).await?;
-    }
-    log.append(&wire::refusal(Some(last), &error), true).await.map(drop)
+    let answer = wire::refusals(&mark.requests, &ErrorObject::internal(error));
+    log.append(&answer, true).await.map(drop)
 }
