@@ -6,7 +6,7 @@
 //! * [`events`]: the log of a stream's events, for clients that resume the stream.
 //! * [`tasks`]: the records of calls that go on after their first answer.
 //! * [`suite`]: tests that every backend must pass.
-//! * [`outages`]: notes when a backend failed.
+//! * [`outages`]: notes when a backend failed, and keeps the reason from clients.
 //! * [`wrapper`]: a backend around another one, for tests, measurements and `outages`.
 
 pub mod backend;

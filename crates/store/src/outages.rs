@@ -1,15 +1,27 @@
-//! Notes when a backend failed, so that a process does not take other processes for dead.
+//! Notes when a backend failed, so that a process does not take other processes for dead, and keeps the
+//! reason from clients.
 //!
 //! A process shows that it lives with a lease: a key that it renews and that otherwise expires. If
 //! the database is out of reach for longer than a lease lasts, the leases of all processes expire,
 //! although all of them live. So after an outage a process waits before it judges others: until each
 //! of them has had time to renew its lease.
+//!
+//! The reason names hosts and files of the operator. It goes to standard error. The caller of the
+//! operation gets an error with a fixed text, and the reason as its source, so that it may answer a
+//! client with that error.
 
+use std::error::Error as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::backend::{Backend, Error};
 use crate::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
+
+/// The least time between two lines on standard error.
+const LINE_PAUSE: Duration = Duration::from_secs(30);
+
+/// What the caller of a failed operation may pass on.
+const REASON: &str = "standard error of the server has the reason";
 
 /// When the operations of a process failed last.
 ///
@@ -27,6 +39,8 @@ use crate::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
 pub struct Outages {
     clock: fn() -> Instant,
     last: Mutex<Option<Instant>>,
+    /// When the last line was written.
+    written: Mutex<Option<Instant>>,
 }
 
 impl Outages {
@@ -35,7 +49,8 @@ impl Outages {
         backend: Arc<dyn Backend>,
         clock: fn() -> Instant,
     ) -> (Arc<dyn Backend>, Arc<Self>) {
-        let outages = Arc::new(Self { clock, last: Mutex::default() });
+        let (last, written) = Default::default();
+        let outages = Arc::new(Self { clock, last, written });
         (Arc::new(Wrapped(Watched { backend, outages: outages.clone() })), outages)
     }
 
@@ -47,6 +62,18 @@ impl Outages {
 
     fn note(&self) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((self.clock)());
+    }
+
+    /// Whether the last line is old enough.
+    fn may_write(&self) -> bool {
+        let (mut written, now) =
+            (self.written.lock().unwrap_or_else(PoisonError::into_inner), (self.clock)());
+        let is_recent = |at: Instant| now.saturating_duration_since(at) < LINE_PAUSE;
+        let may_write = !written.is_some_and(is_recent);
+        if may_write {
+            *written = Some(now);
+        }
+        may_write
     }
 }
 
@@ -69,6 +96,28 @@ impl Wrapper for Watched {
             self.outages.note();
         }
     }
+
+    #[cold]
+    fn replace(&self, failure: Error) -> Error {
+        if self.outages.may_write() {
+            eprintln!("the store failed: {}", with_causes(&failure));
+        }
+        Error::new(REASON).caused_by(failure)
+    }
+}
+
+/// A failure and its causes, as far as its text does not have them.
+fn with_causes(failure: &Error) -> String {
+    let mut text = failure.to_string();
+    let mut next = failure.source();
+    while let Some(cause) = next {
+        let reason = cause.to_string();
+        if !text.contains(&reason) {
+            text = format!("{text}: {reason}");
+        }
+        next = cause.source();
+    }
+    text
 }
 
 #[cfg(test)]
@@ -120,6 +169,23 @@ mod tests {
         assert!(!outages.was_within(MINUTE));
         store.put(&lease, "".into(), MINUTE, Expect::Anything).await.unwrap_err();
         assert!(outages.was_within(MINUTE) && !outages.was_within(Duration::ZERO));
+    }
+
+    #[tokio::test]
+    async fn the_error_of_a_failure_has_the_reason_as_its_source_only() {
+        let failing = Arc::new(Wrapped::<Failing>::default());
+        let (store, _) = Outages::watch(failing.clone(), Instant::now);
+        failing.fails.store(true, Ordering::Relaxed);
+        let error = store.get(&Key::new(["task", "a"])).await.unwrap_err();
+        assert_eq!(error.to_string(), REASON);
+        assert_eq!(error.source().unwrap().to_string(), "out of reach");
+        assert_eq!(with_causes(&error), format!("{REASON}: out of reach"));
+    }
+
+    #[test]
+    fn a_flood_of_failures_is_no_flood_of_lines() {
+        let (_, outages) = Outages::watch(Arc::new(MemoryBackend::default()), Instant::now);
+        assert_eq!([outages.may_write(), outages.may_write()], [true, false]);
     }
 
     #[tokio::test]

@@ -71,6 +71,11 @@ pub trait Wrapper: Send + Sync + 'static {
         let _ = (operation, failure);
     }
 
+    /// Replaces the error of an operation that failed, after [`after`](Self::after) has seen it.
+    fn replace(&self, failure: Error) -> Error {
+        failure
+    }
+
     /// [`Backend::get`].
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         self.inner().get(key)
@@ -197,7 +202,7 @@ impl<W: Wrapper> Wrapped<W> {
             Err(error) => Err(error),
         };
         self.0.after(operation, result.as_ref().err());
-        result
+        result.map_err(|failure| self.0.replace(failure))
     }
 }
 
