@@ -136,3 +136,39 @@ async fn each_request_of_a_batch_of_a_killed_endpoint_gets_one_error() {
     assert_eq!(errors, [(json!(1), json!(-32603)), (json!(2), json!(-32603))]);
     assert_eq!(at_c, at_b);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_changes_often_is_read_once_at_a_time() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    let echo = session.call("echo", json!({ "text": "hello" }));
+    assert_eq!(b.ask(&echo).await.0, 200);
+    b.link.hold_replies(OperationKind::Renew);
+    b.link.take();
+    for id in 0..20 {
+        let level = if id % 2 == 0 { "error" } else { "info" };
+        let params = json!({ "level": level });
+        assert_eq!(a.ask(&session.post(request(id, "logging/setLevel", params))).await.0, 200);
+        settle().await;
+    }
+    b.link.hold_replies(None);
+    settle().await;
+    assert_eq!(b.link.kinds(), [OperationKind::Renew; 2], "at the first change and after the last");
+}
+
+#[tokio::test(start_paused = true)]
+async fn records_are_read_again_once_at_a_time_however_often_messages_were_missed() {
+    let store = store();
+    let replica = Replica::on(&store);
+    replica.session().await;
+    replica.link.hold_replies(OperationKind::Renew);
+    replica.link.take();
+    for _ in 0..20 {
+        store.publish(&Key::new(["sessions"]), "".into()).await.unwrap();
+        settle().await;
+    }
+    replica.link.hold_replies(None);
+    settle().await;
+    assert_eq!(replica.link.kinds(), [OperationKind::Renew; 2], "one pass more after the first");
+}

@@ -15,7 +15,7 @@ use bowline_proto::request::Owner;
 use bowline_proto::sync::lock;
 use bowline_store::backend::Error;
 use bowline_transport::task::spawn;
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 use tokio::task::JoinHandle;
 
 pub(super) use self::table::Full;
@@ -34,7 +34,7 @@ pub(in super::super) struct OpenSessions {
     is_swept: AtomicBool,
     /// The tasks that receive what other endpoints publish, and renew the lease of this one. They
     /// begin with the first shared session.
-    sharing: OnceCell<[JoinHandle<()>; 2]>,
+    sharing: OnceCell<[JoinHandle<()>; 3]>,
 }
 
 /// Why a session cannot be served at this moment, although it may exist.
@@ -165,13 +165,14 @@ impl OpenSessions {
         let store = &self.core.config.store;
         let begin = || async {
             let messages = broadcast::subscribe(store).await?;
-            let table = Arc::downgrade(&self.table);
-            let handle = move |message| received::handle(&table, message);
+            let (table, missed) = (Arc::downgrade(&self.table), Arc::new(Notify::new()));
             // Before the first mark names it.
             replica::renew(store, &self.core.replica).await?;
+            let reads = spawn(received::read_again(table.clone(), missed.clone()));
+            let handle = move |message| received::handle(&table, &missed, message);
             let receives = spawn(broadcast::receive_all(store.clone(), messages, handle));
             let renews = spawn(replica::keep(store.clone(), self.core.replica.clone()));
-            Ok([receives, renews])
+            Ok([receives, reads, renews])
         };
         self.sharing.get_or_try_init(begin).await.map(|_| ())
     }

@@ -4,6 +4,7 @@
 //! session from it, and counts itself in before it opens a stream or asks a question. From then on
 //! the copy reads the record at every request, and adopts what other copies have changed.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bowline_proto::pace::Pace;
@@ -40,6 +41,18 @@ pub(super) struct SharedCopy {
     pub(super) kept_up: Instant,
     /// The pace of the client's messages that this copy passes on ([`broadcast`]).
     pub(super) passed_on: Pace,
+    /// Whether a task reads the record because another copy has changed it.
+    pub(super) reading: Reading,
+}
+
+/// Whether a task reads the record of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reading {
+    #[default]
+    Idle,
+    UnderWay,
+    /// The record has changed since the task began, so it reads once more.
+    AndOnceMore,
 }
 
 impl SharedCopy {
@@ -52,6 +65,7 @@ impl SharedCopy {
             notes_since: None,
             kept_up: now(),
             passed_on: broadcast::pace(),
+            reading: Reading::Idle,
         }
     }
 
@@ -83,6 +97,34 @@ impl SharedCopy {
 }
 
 impl HttpSession {
+    /// Notes that another copy has changed the record. Returns whether the caller has to read it, with
+    /// [`read_record`](Self::read_record): only one task of a session reads it at a time, however many
+    /// changes are announced.
+    pub(in super::super) fn note_change(&self) -> bool {
+        let mut state = self.lock();
+        let Some(copy) = &mut state.copy else { return false };
+        let is_idle = copy.reading == Reading::Idle;
+        copy.reading = if is_idle { Reading::UnderWay } else { Reading::AndOnceMore };
+        is_idle
+    }
+
+    /// Reads the record until no more change was noted meanwhile.
+    pub(in super::super) async fn read_record(self: &Arc<Self>) {
+        loop {
+            // If the store fails, the next request reads the record.
+            let _ = self.refresh().await;
+            let mut state = self.lock();
+            let Some(copy) = &mut state.copy else { return };
+            copy.reading = match copy.reading {
+                Reading::AndOnceMore => Reading::UnderWay,
+                Reading::Idle | Reading::UnderWay => Reading::Idle,
+            };
+            if copy.reading == Reading::Idle {
+                return;
+            }
+        }
+    }
+
     /// Counts a message of so many bytes that is to be passed on to the other copies.
     ///
     /// # Errors
