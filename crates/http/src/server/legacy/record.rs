@@ -114,7 +114,7 @@ impl Record {
     /// Counts one more copy and returns its number. `None` if there were too many.
     pub(super) fn add_copy(&mut self) -> Option<u32> {
         let copy = self.copies;
-        self.copies += 1;
+        self.copies = self.copies.saturating_add(1);
         (copy < COPIES).then_some(copy)
     }
 }
@@ -220,6 +220,12 @@ mod tests {
         let last = before_first(COPIES - 1) + u64::from(u32::MAX);
         assert_eq!(copy_of(last), u64::from(COPIES - 1));
         assert!(last < 1 << 53);
+    }
+
+    #[test]
+    fn a_record_that_counts_too_many_copies_has_no_number_for_another() {
+        let mut record = Record { copies: u32::MAX, ..record() };
+        assert_eq!(record.add_copy(), None);
     }
 
     #[test]

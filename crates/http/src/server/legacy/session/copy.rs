@@ -85,7 +85,7 @@ impl SharedCopy {
     /// A client that opens its first stream has read the lists a moment ago, so they are left out.
     pub(super) fn take_missed(&mut self) -> Option<&'static [ReportedChange]> {
         let since = self.notes_since.take()?;
-        let has_missed = since + 1 >= self.record.get_streams;
+        let has_missed = since.saturating_add(1) >= self.record.get_streams;
         let lists = if self.record.get_streams > 1 { &LISTS[..] } else { &[] };
         has_missed.then_some(lists)
     }
@@ -151,4 +151,26 @@ pub(super) fn lifetime(limits: &HttpLimits, record: &Record) -> Duration {
 /// sweep may come late.
 pub(super) fn kept(lifetime: Duration) -> Duration {
     lifetime.saturating_add(lifetime / 3).saturating_add(SWEEP * 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_proto::request::Owner;
+    use bowline_proto::server::SessionSnapshot;
+    use bowline_types::deprecated::logging::LoggingLevel;
+    use bowline_types::revision::Revision;
+
+    use super::*;
+
+    // The store may have any number.
+    #[tokio::test]
+    async fn a_record_with_the_highest_number_of_streams_is_a_record() {
+        let session = SessionSnapshot::new(Revision::V2025_11_25, LoggingLevel::Info);
+        let mut record = Record::new(&Owner::anonymous(), session);
+        record.get_streams = u64::MAX;
+        let mut copy = SharedCopy::new(Some(0), record, Version(1));
+        copy.misses_changes();
+        assert_eq!(copy.take_missed().map(<[_]>::len), Some(3));
+        assert!(copy.take_missed().is_none(), "they are reported once");
+    }
 }

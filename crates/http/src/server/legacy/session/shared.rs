@@ -194,7 +194,7 @@ impl HttpSession {
         self.take_number().await?;
         let claim = |record: &mut Record, copy| {
             record.listener = copy;
-            record.get_streams += 1;
+            record.get_streams = record.get_streams.saturating_add(1);
         };
         self.write(claim).await
     }
