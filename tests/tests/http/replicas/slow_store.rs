@@ -172,3 +172,29 @@ async fn records_are_read_again_once_at_a_time_however_often_messages_were_misse
     settle().await;
     assert_eq!(replica.link.kinds(), [OperationKind::Renew; 2], "one pass more after the first");
 }
+
+// spec: RPC-4, HTTP-47
+#[tokio::test(start_paused = true)]
+async fn a_get_stream_goes_on_although_two_requests_took_a_number_for_its_copy() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    assert_eq!(b.ask(&session.call("echo", json!({ "text": "hello" }))).await.0, 200);
+    b.handlers.step(1);
+    b.link.hold_replies(OperationKind::Put);
+    let call = session.call("tell", json!({ "count": 2 }));
+    let (opened, first) = (session.get(), b.stream(&call));
+    let second = async {
+        settle().await;
+        // The reply to the first stays away, and those to others come.
+        b.link.hold_replies(OperationKind::Scan);
+        let get = b.stream(&opened).await;
+        b.link.hold_replies(None);
+        get
+    };
+    let (_post, mut get) = tokio::join!(first, second);
+    settle().await;
+    b.notify.tools_changed();
+    let told = get.message().await.unwrap();
+    assert_eq!(told.json()["method"], "notifications/tools/list_changed");
+}

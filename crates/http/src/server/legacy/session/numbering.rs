@@ -32,13 +32,17 @@ impl State {
 
     /// Begins to count streams and questions where no other copy does.
     fn begin_to_count(&mut self, number: u32, record: Record, replaces: Version, version: Version) {
-        let before = record::before_first(number) + record::random_start();
         let Some(copy) = &mut self.copy else { return };
-        (copy.number, copy.counts_from) = (Some(number), before);
         // Another task may have read our record already, and adopted a later one.
         if copy.version == replaces {
             (copy.record, copy.version) = (record, version);
         }
+        // It may also have taken a number. That one is in use; ours is never used.
+        if copy.number.is_some() {
+            return;
+        }
+        let before = record::before_first(number) + record::random_start();
+        (copy.number, copy.counts_from) = (Some(number), before);
         self.last_stream = before;
         self.connection.count_questions_after(i64::try_from(before).unwrap_or(i64::MAX));
     }
