@@ -5,6 +5,7 @@
 //! * [`memory`]: the default backend, in this process, with a limit in bytes.
 //! * [`events`]: the log of a stream's events, for clients that resume the stream.
 //! * [`tasks`]: the records of calls that go on after their first answer.
+//! * [`lease`]: how processes that share a store see which of them live.
 //! * [`suite`]: tests that every backend must pass.
 //! * [`outages`]: notes when a backend failed, and keeps the reason from clients.
 //! * [`wrapper`]: a backend around another one, for tests, measurements and `outages`.
@@ -12,6 +13,7 @@
 pub mod backend;
 pub mod events;
 pub mod inbox;
+pub mod lease;
 pub mod memory;
 pub mod outages;
 pub mod suite;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bowline_proto::sync::lock;
 use bowline_store::Error;
+use bowline_store::lease::{BEAT, LEASE, pause_after};
 use bowline_store::tasks::{TaskName, TaskStore};
 use bowline_transport::task::spawn;
 use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
@@ -18,21 +19,6 @@ use tokio::time::Instant;
 
 use super::limits::TaskLimits;
 use super::records::{RecordError, new_id};
-
-/// How long a lease lasts.
-const LEASE: Duration = Duration::from_secs(10);
-
-/// How often a server renews its lease while it runs tasks. Two renewals may fail before the lease
-/// ends.
-const RENEWAL: Duration = Duration::from_secs(3);
-
-/// How long a server waits with the next renewal after one failed. So after an outage of the store
-/// it seems to have stopped for no longer than that.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// How long after a failure of the store no server is taken for one that stopped. An outage that is
-/// longer than a lease ends the leases of all servers, and each of them needs time to renew its own.
-pub(super) const WAIT_AFTER_OUTAGE: Duration = LEASE.saturating_add(RENEWAL);
 
 /// The fewest slots that a server registers, so that it seldom registers more.
 const SLOTS: usize = 64;
@@ -182,7 +168,7 @@ impl Lease {
 
     /// Renews the lease until no task runs.
     async fn renew(self: Arc<Self>, store: TaskStore) {
-        let mut pause = RENEWAL;
+        let mut pause = BEAT;
         loop {
             tokio::time::sleep(pause).await;
             let mut held = self.held.lock().await;
@@ -197,12 +183,12 @@ impl Lease {
             // If the store fails, the next renewal may come in time.
             let slots = held.slots;
             let renewed = self.write(&store, &mut held, slots).await;
-            pause = if renewed.is_ok() { RENEWAL } else { RETRY };
+            pause = pause_after(&renewed);
         }
     }
 
-    /// Writes the lease, and registers the server: another one may have removed its registration
-    /// because the lease was late.
+    /// Writes the lease, and then registers the server: another one may have removed its registration
+    /// because the lease was late. In this order no other finds it registered without a lease.
     async fn write(
         &self,
         store: &TaskStore,
@@ -210,10 +196,9 @@ impl Lease {
         slots: usize,
     ) -> Result<(), RecordError> {
         let (id, now) = (self.id()?, Instant::now());
+        store.renew_lease(id).await?;
         store.register(id, slots, self.registered()).await?;
-        held.slots = slots;
-        store.renew_lease(id, LEASE).await?;
-        held.written = Some(now);
+        (held.slots, held.written) = (slots, Some(now));
         self.renewals.send_modify(|count| *count += 1);
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use bowline_proto::request::{Request, Response};
+use bowline_store::lease::WAIT_AFTER_OUTAGE;
 use bowline_store::outages::Outages;
 use bowline_store::tasks::{TaskName, TaskStore};
 use bowline_store::{Backend, MemoryBackend};
@@ -12,7 +13,7 @@ use futures_core::future::BoxFuture;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::lease::{Lease, WAIT_AFTER_OUTAGE};
+use super::lease::Lease;
 use super::limits::TaskLimits;
 use super::quota::Quota;
 use super::records::RecordError;

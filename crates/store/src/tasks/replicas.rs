@@ -1,7 +1,6 @@
 //! Which processes run tasks, and which tasks.
 //!
-//! Each process that runs tasks is a replica. Its lease is a key that expires after a few seconds
-//! unless the replica renews it: so other replicas learn that a process has stopped. One more key
+//! Each process that runs tasks is a replica, and has a [lease]. One more key
 //! lists all replicas that run tasks. A replica is taken off the list when the last of its tasks has
 //! ended: so a name on the list without a lease is that of a process that stopped while it ran tasks.
 //!
@@ -16,6 +15,7 @@ use bytes::Bytes;
 
 use super::{MOST_TRIES, TaskName, TaskStore};
 use crate::backend::{Error, Expect, Key, Result, Written};
+use crate::lease;
 
 /// The key of the list.
 const RUNNERS: [&str; 1] = ["task-runners"];
@@ -30,13 +30,13 @@ pub struct RunningReplica {
 }
 
 impl TaskStore {
-    /// Sets or renews the lease of a replica, which then expires after `expiry`.
+    /// Begins or renews the [lease](crate::lease) of a replica.
     ///
     /// # Errors
     ///
     /// If the backend fails.
-    pub async fn renew_lease(&self, replica: &str, expiry: Duration) -> Result<()> {
-        self.backend.put(&lease(replica), Bytes::new(), expiry, Expect::Anything).await.map(drop)
+    pub async fn renew_lease(&self, replica: &str) -> Result<()> {
+        lease::renew(&self.backend, replica).await
     }
 
     /// Whether a replica has a lease.
@@ -45,7 +45,7 @@ impl TaskStore {
     ///
     /// If the backend fails.
     pub async fn has_lease(&self, replica: &str) -> Result<bool> {
-        Ok(self.backend.get(&lease(replica)).await?.is_some())
+        lease::is_held(&self.backend, replica).await
     }
 
     /// Puts a replica with so many slots on the list of those that run tasks, which is kept for the
@@ -148,10 +148,6 @@ impl TaskStore {
             Some(TaskName::new(owner, id))
         }))
     }
-}
-
-fn lease(replica: &str) -> Key {
-    Key::new(["replica", replica])
 }
 
 fn run(replica: &str, slot: usize) -> Key {

@@ -187,9 +187,10 @@ async fn a_lease_ends_when_it_is_not_renewed_and_the_registration_stays() {
     let replica = |name: &str, slots| RunningReplica { name: name.to_owned(), slots };
     store.register("r", 16, HOUR).await.unwrap();
     assert!(!store.has_lease("r").await.unwrap());
-    store.renew_lease("r", HOUR).await.unwrap();
+    store.renew_lease("r").await.unwrap();
     assert!(store.has_lease("r").await.unwrap() && !store.has_lease("s").await.unwrap());
-    store.renew_lease("r", Duration::ZERO).await.unwrap();
+    let (lease, over) = (Key::new(["replica", "r"]), Duration::ZERO);
+    store.backend.put(&lease, Bytes::new(), over, Expect::Anything).await.unwrap();
     assert!(!store.has_lease("r").await.unwrap());
     store.register("s", 16, HOUR).await.unwrap();
     store.register("r", 32, HOUR).await.unwrap();

@@ -14,6 +14,7 @@ use std::time::Instant;
 use bowline_proto::request::Owner;
 use bowline_proto::sync::lock;
 use bowline_store::backend::Error;
+use bowline_store::lease;
 use bowline_transport::task::spawn;
 use tokio::sync::{Notify, OnceCell};
 use tokio::task::JoinHandle;
@@ -167,7 +168,7 @@ impl OpenSessions {
             let messages = broadcast::subscribe(store).await?;
             let (table, missed) = (Arc::downgrade(&self.table), Arc::new(Notify::new()));
             // Before the first mark names it.
-            replica::renew(store, &self.core.replica).await?;
+            lease::renew(store, &self.core.replica).await?;
             let reads = spawn(received::read_again(table.clone(), missed.clone()));
             let handle = move |message| received::handle(&table, &missed, message);
             let receives = spawn(broadcast::receive_all(store.clone(), messages, handle));

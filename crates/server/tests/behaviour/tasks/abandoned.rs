@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::request::{Access, Owner};
+use bowline_store::Key;
+use bowline_store::backend::{Backend, Expect};
 use bowline_store::tasks::TaskStore;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bytes::Bytes;
 use serde_json::json;
 
 use super::store::VirtualStore;
@@ -254,8 +257,10 @@ async fn a_server_that_stopped_is_found_among_many_that_run() {
     let tasks = TaskStore::new(a.link.clone());
     for replica in 0..100 {
         let replica = format!("!{replica}");
-        tasks.register(&replica, 16, Duration::from_secs(600)).await.unwrap();
-        tasks.renew_lease(&replica, Duration::from_secs(600)).await.unwrap();
+        let long = Duration::from_secs(600);
+        tasks.register(&replica, 16, long).await.unwrap();
+        let lease = Key::new(["replica", &replica]);
+        a.link.put(&lease, Bytes::new(), long, Expect::Anything).await.unwrap();
     }
     a.create("wait", json!({ "seconds": 600 })).await;
     a.link.cut();
@@ -275,6 +280,21 @@ async fn a_server_whose_registration_was_removed_registers_again() {
     assert!(store.runners().await.is_empty());
     pass(4).await;
     assert_eq!(store.runners().await, registered);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_registers_slowly_is_not_taken_for_one_that_stopped() {
+    let (a, b, store) = pair(Revision::LATEST);
+    let _serving = Wire::to(&b.server);
+    pass(0).await;
+    // The other server searches after five seconds: between the two writes of this one.
+    a.link.slow_down(Duration::from_secs(3));
+    let created = a.create("wait", json!({ "seconds": 600 }));
+    let registered = async {
+        pass(8).await;
+        store.runners().await.len()
+    };
+    assert_eq!(tokio::join!(created, registered).1, 1);
 }
 
 async fn store_has_failed(store: &VirtualStore) -> bool {

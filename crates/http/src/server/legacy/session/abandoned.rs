@@ -12,10 +12,11 @@ use std::sync::Arc;
 use bowline_proto::wire;
 use bowline_store::backend::Error;
 use bowline_store::events::EventLog;
+use bowline_store::lease;
 use bowline_transport::BoxFuture;
 use bowline_types::error::ErrorObject;
 
-use super::super::{record, replica};
+use super::super::record;
 use super::super::stream_mark::StreamMark;
 use super::{HttpSession, StreamState};
 
@@ -40,10 +41,10 @@ impl HttpSession {
 
     /// Whether another endpoint has a lease, or may only have had no time to renew it.
     async fn is_alive(&self, endpoint: &str) -> Result<bool, Error> {
-        let has_lease = replica::is_alive(&self.core.config.store, endpoint).await?;
+        let has_lease = lease::is_held(&self.core.config.store, endpoint).await?;
         let outages = self.core.outages.as_ref();
         let has_failed =
-            outages.is_some_and(|outages| outages.was_within(replica::WAIT_AFTER_OUTAGE));
+            outages.is_some_and(|outages| outages.was_within(lease::WAIT_AFTER_OUTAGE));
         Ok(has_lease || has_failed)
     }
 
@@ -58,7 +59,7 @@ impl HttpSession {
         let session = self.clone();
         Box::pin(async move {
             loop {
-                tokio::time::sleep(replica::BEAT).await;
+                tokio::time::sleep(lease::BEAT).await;
                 let state = session.foreign_stream_state(stream).await;
                 if matches!(state, Ok(StreamState::Ended | StreamState::Unknown)) {
                     return;
