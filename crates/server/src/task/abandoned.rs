@@ -5,11 +5,13 @@
 //! finds another server's name in the record, and ends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bowline_proto::request::{ExchangeId, Outbox, Response};
-use bowline_store::tasks::{TaskName, TaskStore};
+use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
 use bowline_transport::task::spawn;
 use bowline_types::error::ErrorObject;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::inside::inside;
@@ -40,7 +42,7 @@ pub(super) async fn read(
 }
 
 /// Ends an abandoned task, or runs it again if its call may run twice. Returns `false` if the task
-/// is still abandoned, because this server runs as many tasks as it may.
+/// is still abandoned, because this server stops or runs as many tasks as it may.
 ///
 /// # Errors
 ///
@@ -75,30 +77,88 @@ async fn claim(
     name: &TaskName,
     abandoned: &TaskRecord,
 ) -> Result<bool, RecordError> {
-    let running = match shared.tasks.lease.enter(store, name.id()).await? {
-        Entrance::Entered(running) => running,
-        // Another request is about to do the same, or no more tasks may run here.
-        Entrance::RunsAlready | Entrance::Full => return Ok(false),
+    let claim = Claim {
+        shared: shared.clone(),
+        store: store.clone(),
+        name: name.clone(),
+        replica: abandoned.replica().to_owned(),
+        left: abandoned.left(records::now()),
     };
-    let left = abandoned.left(records::now());
-    let (watch, ()) = tokio::try_join!(store.watch(name), running.list(store, name, left))?;
-    let claimed = records::change(store, name, |record| {
-        let is_abandoned = record.is_run_by(abandoned.replica());
-        is_abandoned.then(|| record.claim(running.replica())).flatten()
-    });
-    let Some(call) = claimed.await? else { return Ok(true) };
-    let expires = Instant::now() + left;
-    let run = TaskRun::new(shared, name.clone(), running, None);
-    let shared = shared.clone();
-    spawn(async move {
-        let call = again(call, &run, &shared);
-        run.drive(Box::pin(call), watch, expires).await;
-    });
-    Ok(true)
+    let (answer, answered) = oneshot::channel();
+    // Not in this future: if it is dropped halfway, because its request is, the record would name this
+    // server, and the call would not run.
+    spawn(claim.run(answer));
+    answered.await.unwrap_or_else(|_| Err(ErrorObject::internal("the task did not run").into()))
+}
+
+/// An abandoned task that this server is about to take.
+struct Claim {
+    shared: Arc<ServerShared>,
+    store: TaskStore,
+    name: TaskName,
+    /// The server that stopped.
+    replica: String,
+    /// How long the task is kept from now on.
+    left: Duration,
+}
+
+/// A call that runs again.
+struct SecondRun {
+    call: RecordedCall,
+    run: TaskRun,
+    watch: TaskWatch,
+    expires: Instant,
+}
+
+impl Claim {
+    /// Takes the task, tells whether it did, and drives its call.
+    async fn run(self, answer: oneshot::Sender<Result<bool, RecordError>>) {
+        let taken = self.take().await;
+        let (again, outcome) = match taken {
+            Ok(Taken::Runs(again)) => (Some(again), Ok(true)),
+            Ok(Taken::ByAnother) => (None, Ok(true)),
+            Ok(Taken::Waits) => (None, Ok(false)),
+            Err(error) => (None, Err(error)),
+        };
+        // The request that asked may be gone.
+        _ = answer.send(outcome);
+        if let Some(again) = again {
+            let SecondRun { call, run, watch, expires } = *again;
+            let call = serve_again(call, &run, &self.shared);
+            run.drive(Box::pin(call), watch, expires).await;
+        }
+    }
+
+    async fn take(&self) -> Result<Taken, RecordError> {
+        let Self { shared, store, name, replica, left } = self;
+        let running = match shared.tasks.lease.enter(store, name.id()).await? {
+            Entrance::Entered(running) => running,
+            // Another request is about to do the same, or no more tasks may run here.
+            Entrance::RunsAlready | Entrance::Full => return Ok(Taken::Waits),
+        };
+        let (watch, ()) = tokio::try_join!(store.watch(name), running.list(store, name, *left))?;
+        let claimed = records::change(store, name, |record| {
+            let is_abandoned = record.is_run_by(replica);
+            is_abandoned.then(|| record.claim(running.replica())).flatten()
+        });
+        let Some(call) = claimed.await? else { return Ok(Taken::ByAnother) };
+        let expires = Instant::now() + *left;
+        let run = TaskRun::new(shared, name.clone(), running, None);
+        Ok(Taken::Runs(Box::new(SecondRun { call, run, watch, expires })))
+    }
+}
+
+/// What became of a [`Claim`].
+enum Taken {
+    Runs(Box<SecondRun>),
+    /// Another server has taken or ended the task.
+    ByAnother,
+    /// The task is still abandoned.
+    Waits,
 }
 
 /// Serves the call again, below the layers of the server: those wrapped the creation of the task.
-fn again(
+fn serve_again(
     call: RecordedCall,
     run: &TaskRun,
     shared: &Arc<ServerShared>,

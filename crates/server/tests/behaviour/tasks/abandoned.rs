@@ -297,6 +297,21 @@ async fn a_server_that_registers_slowly_is_not_taken_for_one_that_stopped() {
     assert_eq!(tokio::join!(created, registered).1, 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_runs_again_although_the_request_that_found_it_is_dropped() {
+    let (a, b, _) = pair(Revision::LATEST);
+    let id = a.create("report", json!({ "seconds": 1000 })).await;
+    pass(1).await;
+    a.link.cut();
+    pass(15).await;
+    b.link.delay_replies(Duration::from_secs(1));
+    // The lease, the registration and the slot are written one after the other, then the record.
+    let found = tokio::time::timeout(Duration::from_millis(3500), b.get(&id)).await;
+    assert!(found.is_err(), "the request is dropped");
+    pass(3).await;
+    assert_eq!(b.runs.begun(), 2);
+}
+
 async fn store_has_failed(store: &VirtualStore) -> bool {
     store.records().await[0].contains(r#""status":"failed""#)
 }

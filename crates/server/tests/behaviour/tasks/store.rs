@@ -84,6 +84,8 @@ pub(super) struct Link {
     is_blind: AtomicBool,
     /// How long each change takes.
     delay: Mutex<Duration>,
+    /// How long the reply to each change takes.
+    reply_delay: Mutex<Duration>,
     /// The most bytes of a value, if it is not zero.
     longest_value: AtomicUsize,
     /// How many operations there were, by kind and the first part of the key.
@@ -94,7 +96,7 @@ impl Link {
     pub(super) fn to(store: &Arc<VirtualStore>) -> Arc<Wrapped<Self>> {
         let store = store.clone();
         let (fails, is_deaf, refused, operations) = Default::default();
-        let (lost_announcements, is_blind, delay, longest_value) = Default::default();
+        let (lost_announcements, is_blind, delay, reply_delay, longest_value) = Default::default();
         Arc::new(Wrapped(Self {
             store,
             fails,
@@ -103,6 +105,7 @@ impl Link {
             lost_announcements,
             is_blind,
             delay,
+            reply_delay,
             longest_value,
             operations,
         }))
@@ -121,6 +124,11 @@ impl Link {
     /// Each change takes this long from now on.
     pub(super) fn slow_down(&self, delay: Duration) {
         *self.delay.lock().unwrap() = delay;
+    }
+
+    /// The reply to each change takes this long from now on.
+    pub(super) fn delay_replies(&self, delay: Duration) {
+        *self.reply_delay.lock().unwrap() = delay;
     }
 
     /// Values with more bytes are refused from now on.
@@ -232,6 +240,10 @@ impl Wrapper for Link {
             if let Written::Yes(_) = written {
                 let expires = Instant::now() + expiry;
                 self.store.expiries.lock().unwrap().insert(key.clone(), expires);
+            }
+            let delay = *self.reply_delay.lock().unwrap();
+            if !delay.is_zero() {
+                tokio::time::sleep(delay).await;
             }
             Ok(written)
         })
