@@ -77,6 +77,9 @@ async fn claim(
     name: &TaskName,
     abandoned: &TaskRecord,
 ) -> Result<bool, RecordError> {
+    if shared.tasks.lease.is_stopping() {
+        return Ok(false);
+    }
     let claim = Claim {
         shared: shared.clone(),
         store: store.clone(),

@@ -5,6 +5,7 @@
 //! server has no lease knows that the task was abandoned.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub(super) struct Lease {
     longest_ttl: Duration,
     /// The most tasks that run here.
     most: usize,
+    /// Whether the server stops, and so leaves abandoned tasks to others.
+    is_stopping: AtomicBool,
 }
 
 #[derive(Default)]
@@ -85,7 +88,19 @@ impl Lease {
             renewals,
             longest_ttl: limits.longest_ttl,
             most: limits.running,
+            is_stopping: AtomicBool::new(false),
         }
+    }
+
+    /// Notes that the server stops.
+    #[cfg(feature = "http")]
+    pub(super) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server stops. Its own tasks run on for a while.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// Enters a task that is about to run here. The lease is written before this returns, so no

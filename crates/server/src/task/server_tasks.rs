@@ -130,10 +130,11 @@ impl ServerTasks {
         Some(self.limited(store))
     }
 
-    /// Waits until no task runs here. Tasks in the memory of this process are lost with it, so there
-    /// is nothing to wait for.
+    /// Takes no more tasks of servers that have stopped, and waits until no task runs here. Tasks in
+    /// the memory of this process are lost with it, so there is nothing to wait for.
     #[cfg(feature = "http")]
     pub(crate) async fn ended(&self) {
+        self.lease.stop();
         if self.shared_store().is_some() {
             self.lease.idle().await;
         }
