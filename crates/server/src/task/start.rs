@@ -1,10 +1,10 @@
 //! Decides whether a call becomes a task, and creates it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bowline_proto::request::{Request, Response};
-use bowline_store::tasks::TaskWatch;
+use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
 use bowline_transport::task::spawn_on;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::task::TaskMetadata;
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::inside::inside;
-use super::lease::Entrance;
+use super::lease::{Entrance, RunningTask};
 use super::origin::Origin;
 use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
@@ -169,15 +169,7 @@ async fn prepare(
 ) -> Result<(TaskRun, TaskWatch, TaskRecord), RecordError> {
     let (store, limits) = (shared.tasks.store(), &shared.tasks.limits);
     let name = records::name(&request.parts, records::new_id()?);
-    let running = match shared.tasks.lease.enter(&store, name.id()).await? {
-        Entrance::Entered(running) => running,
-        Entrance::RunsAlready => return Err(taken().into()),
-        Entrance::Full => {
-            let most = counted(limits.running, "task");
-            let message = format!("the server runs no more than {most} at a time; try again later");
-            return Err(ErrorObject::unavailable(message).into());
-        }
-    };
+    let running = enter(shared, &store, &name).await?;
     let now = records::now();
     let expires = now.checked_add(ttl).unwrap_or(now);
     // The task is listed before there is a record: a server that stops between the two leaves no
@@ -189,19 +181,58 @@ async fn prepare(
         store.watch(&name),
     );
     room?;
-    listed?;
-    let watch = watch?;
-    let mut record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
+    let record = TaskRecord::new(now, (ttl, limits.poll_interval), running.replica(), call);
+    let stored = async {
+        listed?;
+        Ok((watch?, store_record(&store, &name, record, (ttl, now)).await?))
+    };
+    match stored.await {
+        Ok((watch, record)) => {
+            let origin = Origin::of(&request.parts, name.id());
+            Ok((TaskRun::new(shared, name, running, origin), watch, record))
+        }
+        Err(error) => {
+            // Without a record it must not count as one of its owner's tasks. If this fails, it counts
+            // until it would have expired.
+            _ = store.unlist(&name, now).await;
+            Err(error)
+        }
+    }
+}
+
+/// Enters a new task among those that run here.
+async fn enter(
+    shared: &ServerShared,
+    store: &TaskStore,
+    name: &TaskName,
+) -> Result<RunningTask, RecordError> {
+    match shared.tasks.lease.enter(store, name.id()).await? {
+        Entrance::Entered(running) => Ok(running),
+        Entrance::RunsAlready => Err(taken().into()),
+        Entrance::Full => {
+            let most = counted(shared.tasks.limits.running, "task");
+            let message = format!("the server runs no more than {most} at a time; try again later");
+            Err(ErrorObject::unavailable(message).into())
+        }
+    }
+}
+
+/// Stores the record of a task that begins, without its call if it is too long with it.
+async fn store_record(
+    store: &TaskStore,
+    name: &TaskName,
+    mut record: TaskRecord,
+    (ttl, now): (Duration, SystemTime),
+) -> Result<TaskRecord, RecordError> {
     let mut text = record.write();
     if text.len() > store.longest_record() / 2 {
         record.forget_call();
         text = record.write();
     }
-    if !store.create(&name, text, ttl, now).await? {
-        return Err(taken().into());
+    match store.create(name, text, ttl, now).await? {
+        true => Ok(record),
+        false => Err(taken().into()),
     }
-    let origin = Origin::of(&request.parts, name.id());
-    Ok((TaskRun::new(shared, name, running, origin), watch, record))
 }
 
 fn taken() -> ErrorObject {

@@ -57,6 +57,16 @@ async fn an_owner_has_a_limited_number_of_tasks_until_one_expires() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_that_cannot_be_stored_does_not_count_for_its_owner() {
+    let replica = limited(Revision::LATEST, |limits| limits.per_owner = 1);
+    // Room for the list of an owner's tasks, not for a record.
+    replica.link.refuse_longer_than(100);
+    replica.try_create("wait", json!({ "seconds": 1 })).await.unwrap_err();
+    replica.link.refuse_longer_than(0);
+    replica.create("wait", json!({ "seconds": 1 })).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn tasks_that_two_servers_create_at_once_are_no_more_than_the_limit() {
     let (store, runs) = (Arc::<VirtualStore>::default(), Runs::default());
     let mut limits = TaskLimits::default();
