@@ -26,6 +26,8 @@ use crate::wire::{Request, Wire};
 
 /// Opens a session at an endpoint.
 pub(crate) async fn session_at(endpoint: &Endpoint) -> Session {
+    // No request comes before the tasks of a new endpoint have begun.
+    tokio::task::yield_now().await;
     let revision = Revision::V2025_11_25;
     let handshake = Request::post(initialize(revision));
     let (_, _, id) = asked(endpoint, &Owner::anonymous(), &handshake).await;

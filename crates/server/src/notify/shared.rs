@@ -148,17 +148,15 @@ struct Receiver {
 
 impl Receiver {
     async fn receive_all(self, store: Arc<dyn Backend>) {
-        let mut may_have_missed = false;
         loop {
             if let Ok(mut messages) = store.listen(&topic()).await {
-                if may_have_missed {
-                    self.tell_everything();
-                }
+                // What others published before is lost, also for clients that subscribed while this
+                // process joined.
+                self.tell_everything();
                 while let Some(message) = next(&mut messages).await {
                     self.handle(&message);
                 }
             }
-            may_have_missed = true;
             tokio::time::sleep(PAUSE).await;
         }
     }

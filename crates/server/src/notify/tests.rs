@@ -124,6 +124,17 @@ impl Wrapper for OnceDeaf {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_process_that_joins_reports_that_everything_may_have_changed() {
+    let store: Arc<dyn bowline_store::Backend> = Arc::new(bowline_store::MemoryBackend::default());
+    let notify = Notify::new();
+    let filter = SubscriptionFilter::new().with_tools_list_changed();
+    let subscription = notify.subscribe(request(filter));
+    notify.share(&store);
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(heard(&subscription), [ReportedChange::Tools]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_process_that_could_not_listen_reports_that_everything_may_have_changed() {
     let (memory, is_deaf) = (bowline_store::MemoryBackend::default(), true.into());
     let store = Wrapped(OnceDeaf { memory, is_deaf });
