@@ -37,6 +37,7 @@ mod caching;
 mod complete;
 mod extensions;
 mod features;
+mod holders;
 mod list;
 mod merge;
 mod mounted;

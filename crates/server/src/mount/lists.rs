@@ -1,4 +1,4 @@
-//! Looks through the lists of a mounted server for a resource.
+//! Looks through the lists of a mounted server for resources.
 //!
 //! The lists are those that the caller of the request would see, so a mounted server that hides a
 //! resource from the caller is not asked for it. The number of pages is bounded, since a server may
@@ -33,40 +33,54 @@ pub(crate) enum ResourceTrace {
     Listed,
 }
 
-/// What the list of resources says about a resource.
+/// What the list of resources says about each of some resources. Reads the list once.
 ///
 /// # Errors
 ///
 /// If the server does not give the list.
-pub(crate) async fn resource(
+pub(crate) async fn resources(
     mount: &Mount,
-    uri: &str,
+    uris: &[&str],
     parts: &Parts,
-) -> Result<ResourceTrace, ErrorObject> {
-    let judge = |resource: &ResourceDefinition| {
-        if resource.uri == uri { ResourceTrace::Listed } else { by_scheme(&resource.uri, uri) }
-    };
-    strongest::<ListResourcesResult>(mount, Method::ResourcesList, parts, judge).await
+) -> Result<Vec<ResourceTrace>, ErrorObject> {
+    let list = (Method::ResourcesList, judge_resource as Judge<ResourceDefinition>);
+    strongest::<ListResourcesResult>(mount, list, uris, parts).await
 }
 
-/// What the list of templates says about a URI, or about a template with this text.
+/// What the list of templates says about each of some URIs, or about templates with these texts. Reads
+/// the list once.
 ///
 /// # Errors
 ///
 /// If the server does not give the list.
-pub(crate) async fn template(
+pub(crate) async fn templates(
     mount: &Mount,
-    text: &str,
+    texts: &[&str],
     parts: &Parts,
-) -> Result<ResourceTrace, ErrorObject> {
-    let judge = |family: &ResourceTemplate| {
-        let makes = |template: UriTemplate| template.match_uri(text).is_some();
-        let is_it = family.uri_template == text
-            || UriTemplate::parse(&family.uri_template).is_ok_and(makes);
-        if is_it { ResourceTrace::Listed } else { by_scheme(&family.uri_template, text) }
-    };
-    strongest::<ListResourceTemplatesResult>(mount, Method::ResourcesTemplatesList, parts, judge)
-        .await
+) -> Result<Vec<ResourceTrace>, ErrorObject> {
+    let list = (Method::ResourcesTemplatesList, judge_template as Judge<ResourceTemplate>);
+    strongest::<ListResourceTemplatesResult>(mount, list, texts, parts).await
+}
+
+/// Makes a function that says what an item of a list says about a URI.
+type Judge<T> = fn(&T) -> Box<dyn Fn(&str) -> ResourceTrace + '_>;
+
+fn judge_resource(resource: &ResourceDefinition) -> Box<dyn Fn(&str) -> ResourceTrace + '_> {
+    Box::new(|uri| match resource.uri == uri {
+        true => ResourceTrace::Listed,
+        false => by_scheme(&resource.uri, uri),
+    })
+}
+
+fn judge_template(family: &ResourceTemplate) -> Box<dyn Fn(&str) -> ResourceTrace + '_> {
+    let template = UriTemplate::parse(&family.uri_template).ok();
+    Box::new(move |text| {
+        let makes = |template: &UriTemplate| template.match_uri(text).is_some();
+        match family.uri_template == text || template.as_ref().is_some_and(makes) {
+            true => ResourceTrace::Listed,
+            false => by_scheme(&family.uri_template, text),
+        }
+    })
 }
 
 fn by_scheme(listed: &str, wanted: &str) -> ResourceTrace {
@@ -75,14 +89,14 @@ fn by_scheme(listed: &str, wanted: &str) -> ResourceTrace {
     if is_same { ResourceTrace::Scheme } else { ResourceTrace::Others }
 }
 
-/// The strongest trace among the items of a list that a mounted server shows the caller.
+/// For each URI the strongest trace among the items of a list that a mounted server shows the caller.
 async fn strongest<P: PagedResult + DeserializeOwned>(
     mount: &Mount,
-    method: Method,
+    (method, judge): (Method, Judge<P::Item>),
+    uris: &[&str],
     parts: &Parts,
-    judge: impl Fn(&P::Item) -> ResourceTrace,
-) -> Result<ResourceTrace, ErrorObject> {
-    let mut strongest = ResourceTrace::Nothing;
+) -> Result<Vec<ResourceTrace>, ErrorObject> {
+    let mut strongest = vec![ResourceTrace::Nothing; uris.len()];
     let mut params = Members::default();
     for _ in 0..MOST_PAGES {
         let page = mount.ask(parts, method, params).await?;
@@ -90,8 +104,13 @@ async fn strongest<P: PagedResult + DeserializeOwned>(
             ErrorObject::internal(format!("the list of `{}` is invalid: {error}", mount.namespace))
         })?;
         let (items, next) = page.into_parts();
-        strongest = items.iter().map(&judge).fold(strongest, ResourceTrace::max);
-        if strongest == ResourceTrace::Listed {
+        for item in &items {
+            let judge = judge(item);
+            for (known, uri) in strongest.iter_mut().zip(uris) {
+                *known = judge(uri).max(*known);
+            }
+        }
+        if strongest.iter().all(|trace| *trace == ResourceTrace::Listed) {
             break;
         }
         let Some(next) = next else { break };

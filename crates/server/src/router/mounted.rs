@@ -14,6 +14,7 @@ use bowline_types::namespace::Namespace;
 use bowline_types::subscription::SubscriptionFilter;
 use futures_core::future::BoxFuture;
 
+use super::holders::Holders;
 use super::resource::Presence;
 use super::{Routed, Router, unknown};
 use crate::feature::{TaskHost, WithoutTasks};
@@ -72,8 +73,8 @@ impl Router {
         }
         let router = self.clone();
         Ok(Routed::Later(Box::pin(async move {
-            let Holders { mounts, mut failure } =
-                router.holders(candidates, &uri, &request.parts).await;
+            let holders = router.holders(&candidates, &[&uri], &request.parts).await;
+            let Holders { mounts, mut failure } = holders.into_iter().next().unwrap_or_default();
             let (mut lacks, mut is_missing) = (None, false);
             for mount in mounts {
                 match mount.serve(request.clone()).await {
@@ -113,9 +114,12 @@ impl Router {
                 // Only the server that has the template may see what the user types.
                 Ok(Routed::Later(Box::pin(async move {
                     let parts = &request.parts;
-                    let mut traces = router.trace_templates(&candidates, &uri, parts);
+                    let uris = [uri.as_str()];
+                    let mut traces = router.trace_templates(&candidates, &uris, parts);
                     for mount in &candidates {
-                        if let Some(Ok(ResourceTrace::Listed)) = traces.next().await {
+                        if let Some(Ok([ResourceTrace::Listed])) =
+                            traces.next().await.as_ref().map(|traces| traces.as_deref())
+                        {
                             return mount.serve(request.clone()).await;
                         }
                     }
@@ -155,15 +159,16 @@ impl Router {
             filter.resource_subscriptions.clear();
             wanted.push((mount.clone(), filter.honoured_by(&mount.capabilities())));
         }
-        for uri in &listening.request().filter.resource_subscriptions {
-            if self.presence(uri, parts) != Presence::Absent {
-                continue;
-            }
-            let candidates = self.candidates(ServerCapabilities::supports_resources_subscribe);
-            for holder in self.holders(candidates, uri, parts).await.mounts {
+        let uris = listening.request().filter.resource_subscriptions.iter().map(String::as_str);
+        let uris: Vec<_> =
+            uris.filter(|uri| self.presence(uri, parts) == Presence::Absent).collect();
+        let candidates = self.candidates(ServerCapabilities::supports_resources_subscribe);
+        let holders = self.holders(&candidates, &uris, parts).await;
+        for (uri, Holders { mounts, .. }) in uris.into_iter().zip(holders) {
+            for holder in mounts {
                 let same = |(mount, _): &&mut (Mount, _)| mount.namespace == holder.namespace;
                 if let Some((_, filter)) = wanted.iter_mut().find(same) {
-                    filter.resource_subscriptions.push(uri.clone());
+                    filter.resource_subscriptions.push(uri.to_owned());
                 }
             }
         }
@@ -176,69 +181,6 @@ impl Router {
     fn candidates(&self, can: fn(&ServerCapabilities) -> bool) -> Vec<Mount> {
         let mounts = self.0.registry.mounts();
         mounts.iter().filter(|mount| can(&mount.capabilities())).cloned().collect()
-    }
-
-    /// The mounted servers that may have a resource: the first one that lists it, or else those that
-    /// list a template which makes its URI. If there are none, those that list something of the same
-    /// scheme, or else those that list nothing, because a resource need not be listed. A server alone
-    /// is asked in any case.
-    async fn holders(&self, candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Holders {
-        if candidates.len() < 2 {
-            return Holders { mounts: candidates, failure: None };
-        }
-        let mut failure = None;
-        let mut strongest = Vec::new();
-        let mut traces = self.trace_resources(&candidates, uri, parts);
-        for mount in &candidates {
-            let trace = traces.next().await.and_then(|trace| noted(trace, &mut failure));
-            if trace == Some(ResourceTrace::Listed) {
-                return Holders { mounts: vec![mount.clone()], failure: None };
-            }
-            strongest.push(trace);
-        }
-        let mut traces = self.trace_templates(&candidates, uri, parts);
-        for trace in &mut strongest {
-            let other = traces.next().await.and_then(|trace| noted(trace, &mut failure));
-            *trace = match (*trace, other) {
-                (Some(one), Some(other)) => Some(one.max(other)),
-                (None, Some(ResourceTrace::Listed)) => other,
-                // Without one of its lists it may have anything, and the failure is the answer.
-                _ => None,
-            };
-        }
-        use ResourceTrace::{Listed, Nothing, Scheme};
-        for wanted in [Listed, Scheme, Nothing] {
-            let found = candidates.iter().zip(&strongest);
-            let found = found.filter(|(_, trace)| **trace == Some(wanted));
-            let mounts: Vec<Mount> = found.map(|(mount, _)| mount.clone()).collect();
-            if !mounts.is_empty() {
-                return Holders { mounts, failure };
-            }
-        }
-        Holders { mounts: Vec::new(), failure }
-    }
-}
-
-/// The mounted servers that may have a resource.
-struct Holders {
-    mounts: Vec<Mount>,
-    /// Why it is not known of another server whether it has the resource.
-    failure: Option<ErrorObject>,
-}
-
-/// A trace, if the server could be asked. Keeps the first failure.
-fn noted(
-    trace: Result<ResourceTrace, ErrorObject>,
-    failure: &mut Option<ErrorObject>,
-) -> Option<ResourceTrace> {
-    match trace {
-        Ok(trace) => Some(trace),
-        // It has no such list.
-        Err(error) if error.code == code::METHOD_NOT_FOUND => Some(ResourceTrace::Nothing),
-        Err(error) => {
-            failure.get_or_insert(error);
-            None
-        }
     }
 }
 

@@ -43,17 +43,17 @@ pub(crate) struct FeatureRoutes {
 pub(crate) struct MountRoutes {
     list_all: fn(&Router, Request) -> BoxFuture<'static, Response>,
     tell_all: for<'a> fn(&'a Router, &'a ListenStream, &'a Parts) -> Borrowing<'a, Response>,
-    trace_resource: FindTrace,
-    trace_template: FindTrace,
+    trace_resources: FindTraces,
+    trace_templates: FindTraces,
     extension: fn(&Router, &Request) -> Option<BoxFuture<'static, Response>>,
 }
 
 type Borrowing<'a, T> = BoxFuture<'a, T>;
 
-type FindTrace = for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, FoundTrace>;
+type FindTraces = for<'a> fn(&'a Mount, &'a [&'a str], &'a Parts) -> Borrowing<'a, FoundTraces>;
 
-/// What one of the lists of a mounted server says about a resource.
-type FoundTrace = Result<ResourceTrace, ErrorObject>;
+/// What one of the lists of a mounted server says about each of some resources.
+pub(super) type FoundTraces = Result<Vec<ResourceTrace>, ErrorObject>;
 
 impl FeatureRoutes {
     pub(crate) const LINKED: Self = Self {
@@ -67,8 +67,8 @@ impl MountRoutes {
     pub(crate) const LINKED: Self = Self {
         list_all: Router::list_all,
         tell_all: |router, listening, parts| Box::pin(router.tell_all(listening, parts)),
-        trace_resource: |mount, uri, parts| Box::pin(lists::resource(mount, uri, parts)),
-        trace_template: |mount, uri, parts| Box::pin(lists::template(mount, uri, parts)),
+        trace_resources: |mount, uris, parts| Box::pin(lists::resources(mount, uris, parts)),
+        trace_templates: |mount, uris, parts| Box::pin(lists::templates(mount, uris, parts)),
         extension: Router::pass_extension,
     };
 }
@@ -176,36 +176,36 @@ impl Router {
         }
     }
 
-    /// What the lists of resources of mounted servers say about a resource, in the order of the
+    /// What the lists of resources of mounted servers say about resources, in the order of the
     /// servers. Asks all of them at once.
     pub(super) fn trace_resources<'a>(
         &self,
         mounts: &'a [Mount],
-        uri: &'a str,
+        uris: &'a [&'a str],
         parts: &'a Parts,
-    ) -> Together<'a, FoundTrace> {
-        self.trace(|routes| routes.trace_resource, mounts, (uri, parts))
+    ) -> Together<'a, FoundTraces> {
+        self.trace(|routes| routes.trace_resources, mounts, (uris, parts))
     }
 
-    /// What the lists of templates of mounted servers say about a URI, or about a template with this
-    /// text, in the order of the servers. Asks all of them at once.
+    /// What the lists of templates of mounted servers say about URIs, or about templates with these
+    /// texts, in the order of the servers. Asks all of them at once.
     pub(super) fn trace_templates<'a>(
         &self,
         mounts: &'a [Mount],
-        text: &'a str,
+        texts: &'a [&'a str],
         parts: &'a Parts,
-    ) -> Together<'a, FoundTrace> {
-        self.trace(|routes| routes.trace_template, mounts, (text, parts))
+    ) -> Together<'a, FoundTraces> {
+        self.trace(|routes| routes.trace_templates, mounts, (texts, parts))
     }
 
     fn trace<'a>(
         &self,
-        which: fn(MountRoutes) -> FindTrace,
+        which: fn(MountRoutes) -> FindTraces,
         mounts: &'a [Mount],
-        (text, parts): (&'a str, &'a Parts),
-    ) -> Together<'a, FoundTrace> {
+        (texts, parts): (&'a [&'a str], &'a Parts),
+    ) -> Together<'a, FoundTraces> {
         let find = self.0.registry.routes::<MountRoutes>().map(which);
-        let traces = find.map(|find| mounts.iter().map(move |mount| find(mount, text, parts)));
+        let traces = find.map(|find| mounts.iter().map(move |mount| find(mount, texts, parts)));
         Together::new(traces.into_iter().flatten())
     }
 

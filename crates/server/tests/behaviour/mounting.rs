@@ -1,6 +1,10 @@
 //! Mounted servers.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use bowline_proto::request::{EveryResource, ReportedChange};
+use bowline_server::layer::{Audit, AuditRecord};
 use bowline_server::{
     Args, Ask, Error, Log, Progress, Prompt, Resource, Server, Tool, Typed, starting_with,
 };
@@ -276,6 +280,29 @@ async fn changes_of_all_servers_are_reported_and_acknowledged_once() {
         ReportedChange::Resource("weather://all".to_owned()),
     ];
     assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn a_subscription_to_many_resources_reads_each_list_once() {
+    let listed = Arc::new(AtomicUsize::new(0));
+    let count = listed.clone();
+    let audit = Audit::new(move |record: AuditRecord| {
+        let is_list =
+            matches!(record.method, Method::ResourcesList | Method::ResourcesTemplatesList);
+        count.fetch_add(usize::from(is_list), Ordering::Relaxed);
+    });
+    let hub = Server::new("hub", "1.0.0")
+        .mount("weather", weather().layer(audit))
+        .mount("b", Server::new("b", "1.0.0").resource(resource("b://1", "one")));
+    let peer = Peer::new(&hub, Revision::LATEST);
+    let uris: Vec<_> = (0..50).map(|number| format!("weather://{number}")).collect();
+    let params = json!({ "notifications": { "resourceSubscriptions": &uris } });
+    let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &params));
+    assert!(poll!(&mut listening).is_pending());
+    let changes = peer.inbox.changes();
+    let [ReportedChange::Acknowledged(filter)] = changes.as_slice() else { panic!("{changes:?}") };
+    assert_eq!(filter.resource_subscriptions, uris);
+    assert_eq!(listed.load(Ordering::Relaxed), 2, "one of resources, and one of templates");
 }
 
 #[tokio::test]
