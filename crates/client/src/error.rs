@@ -261,11 +261,17 @@ impl Error {
         }
     }
 
-    /// How the message of the call failed on its way, if that is why the call failed.
-    pub(crate) fn failure(&self) -> Option<FailureKind> {
-        match self.0.kind {
-            Kind::Call(CallError::Failed { kind, .. }) => Some(kind),
-            _ => None,
+    /// Whether a request that changes nothing may succeed if it is made again later: it got lost on its
+    /// way, or the server cannot answer now.
+    pub(crate) fn may_pass(&self) -> bool {
+        if let Some(rpc) = self.rpc() {
+            return matches!(rpc.code, code::TOO_MANY_REQUESTS | code::UNAVAILABLE);
+        }
+        let Kind::Call(CallError::Failed { kind, .. }) = self.0.kind else { return false };
+        match kind {
+            FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer => true,
+            FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 502 | 503 | 504),
+            FailureKind::SessionLost | FailureKind::Unauthorized => false,
         }
     }
 

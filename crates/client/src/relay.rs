@@ -5,6 +5,7 @@
 
 mod caller;
 mod headers;
+mod lasting;
 mod listen;
 mod log;
 mod refusal;

@@ -2,7 +2,8 @@
 //!
 //! A caller of 2026-07-28 names all its subscriptions in one request. A session of an older revision
 //! subscribes to one resource after the other: each gets an upstream subscription of its own, which
-//! is handed to the call that listens on behalf of the session and ends with it.
+//! is handed to the call that listens on behalf of the session and ends with it. A subscription
+//! outlives the stream that carries it (`lasting`).
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,10 +21,11 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Relay;
+use super::lasting::LastingChanges;
 use super::refusal::{self, read};
 use super::sessions::CallerSessions;
 use crate::error::Result;
-use crate::subscribe::{Change, Changes};
+use crate::subscribe::Change;
 
 /// The most resources that one session may subscribe to.
 const MOST: usize = 1024;
@@ -47,19 +49,21 @@ impl Relay {
         };
         let mut honoured = SubscriptionFilter::new();
         if !filter.is_empty() {
-            let mut subscribe = self.client.subscribe();
-            subscribe.filter = filter;
-            let changes = subscribe.open().await.map_err(|error| refusal::of(&error, &request))?;
+            let mut subscription = self.client.subscribe();
+            subscription.filter = filter;
+            let opened = subscription.clone().open().await;
+            let changes = opened.map_err(|error| refusal::of(&error, &request))?;
             honoured = changes.honoured().clone();
-            listening.streams.push((None, changes));
+            listening.streams.push((None, LastingChanges::new(subscription, changes)));
         }
         for uri in resources {
-            let Ok(changes) = self.client.subscribe().resource(&uri).open().await else { continue };
+            let subscription = self.client.subscribe().resource(&uri);
+            let Ok(changes) = subscription.clone().open().await else { continue };
             honoured
                 .resource_subscriptions
                 .extend_from_slice(&changes.honoured().resource_subscriptions);
             session.count.fetch_add(1, Ordering::Relaxed);
-            listening.streams.push((Some(uri), changes));
+            listening.streams.push((Some(uri), LastingChanges::new(subscription, changes)));
         }
         let mut change = request::ReportedChange::Acknowledged(honoured);
         while request.parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
@@ -95,7 +99,8 @@ impl Relay {
                 format!("a session follows {MOST} resources at most; unsubscribe from one");
             return Err(ErrorObject::invalid_request(message));
         }
-        let opened = self.client.subscribe().resource(&uri).open().await;
+        let subscription = self.client.subscribe().resource(&uri);
+        let opened = subscription.clone().open().await;
         let changes = opened.map_err(|error| {
             session.release();
             refusal::of(&error, &request)
@@ -105,6 +110,7 @@ impl Relay {
             return Err(ErrorObject::resource_not_found(&uri, request.parts.revision));
         }
         // Fails if the session has ended; then the subscription is dropped.
+        let changes = Box::new(LastingChanges::new(subscription, changes));
         let _ = session.wishes.send(Wish::Follow(uri, changes));
         Ok(Success::empty())
     }
@@ -134,10 +140,9 @@ struct ListeningSession {
 }
 
 /// What a session wants of the call that listens on its behalf.
-#[derive(Debug)]
 enum Wish {
     /// Pass on the changes of this resource.
-    Follow(String, Changes),
+    Follow(String, Box<LastingChanges>),
     /// Do not pass them on any more.
     Leave(String),
 }
@@ -196,14 +201,14 @@ impl Drop for SessionGuard {
 /// The changes for one caller: of its first subscription, and of the resources that a session
 /// follows, each with its URI.
 struct Listening {
-    streams: Vec<(Option<String>, Changes)>,
+    streams: Vec<(Option<String>, LastingChanges)>,
     wishes: UnboundedReceiver<Wish>,
     count: Arc<AtomicUsize>,
     levels: UnboundedReceiver<LoggingLevel>,
 }
 
 impl Listening {
-    /// Polls for the next change of any stream. Streams that end are removed; an error ends all.
+    /// Polls for the next change of any subscription. An error ends all.
     fn poll(
         &mut self,
         relay: &Relay,
@@ -216,12 +221,9 @@ impl Listening {
         while let Poll::Ready(Some(wish)) = self.wishes.poll_recv(cx) {
             self.fulfil(wish);
         }
-        let mut next = 0;
-        while let Some((_, stream)) = self.streams.get_mut(next) {
-            match stream.poll(cx) {
-                Poll::Ready(Some(change)) => return Poll::Ready(change.map(passed_on)),
-                Poll::Ready(None) => drop(self.streams.swap_remove(next)),
-                Poll::Pending => next += 1,
+        for (_, stream) in &mut self.streams {
+            if let Poll::Ready(change) = stream.poll(cx) {
+                return Poll::Ready(change.map(passed_on));
             }
         }
         Poll::Pending
@@ -230,7 +232,7 @@ impl Listening {
     /// Dropping a stream ends its subscription at the upstream server.
     fn fulfil(&mut self, wish: Wish) {
         match wish {
-            Wish::Follow(uri, changes) => self.streams.push((Some(uri), changes)),
+            Wish::Follow(uri, changes) => self.streams.push((Some(uri), *changes)),
             Wish::Leave(uri) => {
                 let before = self.streams.len();
                 self.streams.retain(|(followed, _)| followed.as_ref() != Some(&uri));

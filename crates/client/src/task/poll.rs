@@ -14,7 +14,6 @@ use std::time::Duration;
 use bowline_proto::client::{CallAnswer, CallError, CallRequest};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ReportedChange;
-use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::{CallObserver, PendingCall};
 use bowline_types::error::{ErrorObject, TooManyRequests, code};
 use bowline_types::ext::tasks::{GetTask, Task, TaskIdParams};
@@ -155,21 +154,11 @@ impl<'a> TaskPoll<'a> {
     /// Whether a request got lost on its way, or the server cannot answer now, and that not too
     /// often. Requests about tasks may be sent twice.
     fn may_ask_again(&mut self, error: &Error) -> bool {
-        let rpc = error.rpc();
-        if let Some(TooManyRequests { retry_after_ms }) = rpc.and_then(ErrorObject::parse_data) {
+        let data = error.rpc().and_then(ErrorObject::parse_data);
+        if let Some(TooManyRequests { retry_after_ms }) = data {
             self.earliest = Some(after(Instant::now(), Duration::from_millis(retry_after_ms)));
         }
-        let is_busy =
-            |rpc: &ErrorObject| matches!(rpc.code, code::TOO_MANY_REQUESTS | code::UNAVAILABLE);
-        let is_lost = match error.failure() {
-            _ if rpc.is_some_and(is_busy) => true,
-            Some(FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer) => true,
-            Some(FailureKind::Refused(status)) => {
-                matches!(status, 408 | 425 | 429 | 502 | 503 | 504)
-            }
-            Some(FailureKind::SessionLost | FailureKind::Unauthorized) | None => false,
-        };
-        is_lost && self.count_lost()
+        error.may_pass() && self.count_lost()
     }
 
     /// Counts a request that got lost. `false` if too many did in a row.

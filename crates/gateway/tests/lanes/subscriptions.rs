@@ -1,13 +1,21 @@
 //! Changes that reach callers, over several connections to one server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bowline::tools;
-use bowline_client::Change;
-use bowline_gateway::{GatewayLimits, bridge};
+use bowline_client::{Change, Changes};
+use bowline_gateway::config::{HttpLaunch, Launch};
+use bowline_gateway::{GatewayLimits, Lanes, bridge};
+use bowline_proto::request::{Request, Success};
+use bowline_server::layer::{self, Next};
 use bowline_server::{Resource, Server, Tool};
+use bowline_testing::proxy::{ConnectionFault, Proxy};
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
 
 use crate::support::{BOTH, Fake, client, connect, echo, file, gateway, next, say, ways};
 
@@ -126,5 +134,82 @@ async fn a_new_load_of_the_configuration_keeps_subscriptions() {
             sleep(Duration::from_secs(610)).await;
             assert_eq!(fake.running().await, 0, "{way:?} {upstream}");
         }
+    }
+}
+
+/// A server with a resource, which ends all its subscriptions when the test says so.
+fn ending(ends: &Arc<Notify>) -> Server {
+    let ends = ends.clone();
+    board().layer(layer::from_fn(move |request: Request, next: Next| {
+        let (ends, listens) = (ends.clone(), request.parts.method == Method::SubscriptionsListen);
+        let rest = next.run(request);
+        async move {
+            tokio::select! {
+                response = rest => response,
+                () = ends.notified(), if listens => Ok(Success::empty()),
+            }
+        }
+    }))
+}
+
+/// As a modern server does that is about to be replaced by another one.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_outlives_those_that_the_server_ends() {
+    for way in ways() {
+        let ends = Arc::default();
+        let far = ending(&ends);
+        let fake = Fake::speaking(Revision::LATEST, far.clone());
+        let server = bridge(gateway(ONE, [("far", fake.clone())]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let mut lists = caller.subscribe().tools().open().await.unwrap();
+        let mut board = caller.subscribe().resource("board:///").open().await.unwrap();
+        let changed = Change::Resource("board:///".to_owned());
+        for round in 0..3 {
+            while next(&mut lists).await.is_some() {}
+            while next(&mut board).await.is_some() {}
+            ends.notify_waiters();
+            // There may have been changes that nothing reported.
+            assert_eq!(next(&mut lists).await, Some(Change::Tools), "{way:?} {round}");
+            assert_eq!(next(&mut board).await, Some(changed.clone()), "{way:?} {round}");
+            while next(&mut lists).await.is_some() {}
+            while next(&mut board).await.is_some() {}
+            far.notify().resource_updated("board:///");
+            assert_eq!(next(&mut board).await, Some(changed.clone()), "{way:?} {round}");
+            far.notify().tools_changed();
+            assert_eq!(next(&mut lists).await, Some(Change::Tools), "{way:?} {round}");
+        }
+        assert_eq!(fake.starts(), 1, "{way:?}");
+    }
+}
+
+/// Waits for a change in real time.
+async fn heard(changes: &mut Changes) -> Change {
+    let change = timeout(Duration::from_secs(60), changes.next()).await;
+    change.expect("a change in time").expect("the subscription is open").unwrap()
+}
+
+#[tokio::test]
+async fn a_subscription_outlives_the_stream_of_a_remote_server() {
+    let far = board();
+    let bound = far.http().listen("127.0.0.1:0").await.unwrap();
+    let proxy = Proxy::start(bound.address().unwrap()).await.unwrap();
+    let url = format!("http://{}/mcp", proxy.address());
+    tokio::spawn(bound.serve_until(std::future::pending()));
+    for revision in BOTH {
+        let launch = Arc::new(Launch::Http(HttpLaunch::new(&url)));
+        let lanes = Lanes::new("fake", launch, GatewayLimits::default());
+        let caller = client(&lanes, revision).await;
+        caller.tools().all().await.unwrap();
+        let mut changes = caller.subscribe().resource("board:///").open().await.unwrap();
+        let board = Change::Resource("board:///".to_owned());
+        far.notify().resource_updated("board:///");
+        assert_eq!(heard(&mut changes).await, board, "{revision}");
+        proxy.set(ConnectionFault::Reset);
+        // Later requests fail, too.
+        caller.read("board:///").await.unwrap_err();
+        proxy.set(ConnectionFault::None);
+        assert_eq!(heard(&mut changes).await, board, "{revision}");
+        far.notify().resource_updated("board:///");
+        assert_eq!(heard(&mut changes).await, board, "{revision}");
     }
 }

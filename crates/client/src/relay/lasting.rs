@@ -1,0 +1,111 @@
+//! A subscription at the upstream server, over all the streams that serve it.
+//!
+//! A stream ends when the server is about to be replaced, and breaks with the connection that carries
+//! it. Then the relay subscribes again, after a pause, and reports everything that may have changed
+//! meanwhile. It gives up when the connection to the server is closed, or the server refuses.
+
+use std::collections::VecDeque;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bowline_types::subscription::SubscriptionFilter;
+use futures_core::future::BoxFuture;
+use tokio::time::{Instant, sleep};
+
+use crate::error::Result;
+use crate::subscribe::{Change, Changes, SubscriptionBuilder};
+
+/// The longest pause before the relay subscribes again. It doubles with each further attempt; the
+/// pause itself is drawn at random below it, since many clients lose their streams together.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+
+/// The longest pause of all.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long a stream must have lasted for earlier attempts to be forgotten.
+const HEALTHY: Duration = Duration::from_secs(60);
+
+/// The changes of one subscription.
+pub(super) struct LastingChanges {
+    subscription: SubscriptionBuilder,
+    /// What the server reports, as it said when it was asked first.
+    honoured: SubscriptionFilter,
+    state: State,
+    /// Attempts to subscribe again since a stream lasted.
+    attempts: u32,
+    /// What may have changed while there was no stream.
+    missed: VecDeque<Change>,
+}
+
+enum State {
+    /// There is a stream since this moment.
+    Open(Changes, Instant),
+    Opening(BoxFuture<'static, Result<Changes>>),
+}
+
+impl LastingChanges {
+    /// Goes on with the first stream of a subscription.
+    pub(super) fn new(subscription: SubscriptionBuilder, changes: Changes) -> Self {
+        let honoured = changes.honoured().clone();
+        let state = State::Open(changes, Instant::now());
+        Self { subscription, honoured, state, attempts: 0, missed: VecDeque::new() }
+    }
+
+    /// Polls for the next change. After an error there is none.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Change>> {
+        loop {
+            if let Some(change) = self.missed.pop_front() {
+                return Poll::Ready(Ok(change));
+            }
+            match &mut self.state {
+                State::Open(changes, since) => match ready!(changes.poll(cx)) {
+                    Some(Ok(change)) => return Poll::Ready(Ok(change)),
+                    Some(Err(error)) if error.is_closed() => return Poll::Ready(Err(error)),
+                    Some(Err(_)) | None => {
+                        if since.elapsed() >= HEALTHY {
+                            self.attempts = 0;
+                        }
+                        self.open_again();
+                    }
+                },
+                State::Opening(opening) => match ready!(opening.as_mut().poll(cx)) {
+                    Ok(changes) => {
+                        self.missed = everything(&self.honoured);
+                        self.state = State::Open(changes, Instant::now());
+                    }
+                    Err(error) if error.is_timeout() || error.may_pass() => self.open_again(),
+                    Err(error) => return Poll::Ready(Err(error)),
+                },
+            }
+        }
+    }
+
+    fn open_again(&mut self) {
+        let pause = pause(self.attempts);
+        self.attempts = self.attempts.saturating_add(1);
+        let subscription = self.subscription.clone();
+        self.state = State::Opening(Box::pin(async move {
+            sleep(pause).await;
+            subscription.open().await
+        }));
+    }
+}
+
+/// The pause after this many attempts.
+fn pause(attempts: u32) -> Duration {
+    let longest = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(attempts)).min(LONGEST_PAUSE);
+    // Without randomness the longest pause is still a good one.
+    let share = getrandom::u32().map_or(1.0, |drawn| f64::from(drawn) / f64::from(u32::MAX));
+    longest.mul_f64(share)
+}
+
+/// Every change that a server may report of these.
+fn everything(filter: &SubscriptionFilter) -> VecDeque<Change> {
+    let lists = [
+        (filter.tools_list_changed, Change::Tools),
+        (filter.prompts_list_changed, Change::Prompts),
+        (filter.resources_list_changed, Change::Resources),
+    ];
+    let lists = lists.into_iter().filter(|(is_reported, _)| *is_reported).map(|(_, list)| list);
+    lists.chain(filter.resource_subscriptions.iter().cloned().map(Change::Resource)).collect()
+}
