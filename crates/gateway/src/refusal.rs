@@ -42,6 +42,11 @@ pub(crate) fn slow(server: &str, method: Method) -> ErrorObject {
     failed(server, "did not answer in time", !is_repeatable(method))
 }
 
+/// The server did not begin to report changes, so the caller does not follow the resource.
+pub(crate) fn unattached(server: &str) -> ErrorObject {
+    failed(server, "did not begin to report changes in time", false)
+}
+
 /// Other callers use all processes or sessions of the server that the owner of the call may have.
 pub(crate) fn busy(server: &str) -> ErrorObject {
     failed(server, "is busy with questions to other callers; try again later", false)

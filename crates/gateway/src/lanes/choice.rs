@@ -44,9 +44,8 @@ impl Lanes {
             let (wanted, declared) = self.wanted(parts);
             match self.take(&wanted, declared) {
                 Ok(lane) => {
-                    if wanted.is_exclusive
-                        && let Some(caller) = self.0.sessions.find(&parts.client)
-                    {
+                    let caller = self.0.sessions.find(&parts.client);
+                    if let Some(caller) = caller.filter(|caller| caller.is_of(&wanted.key)) {
                         caller.move_to(&lane.supervised);
                     }
                     return Ok(lane);

@@ -4,7 +4,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use bowline_proto::request::{Outbox, Outgoing, ReportedChange, Request, Response, Success};
+use bowline_proto::request::{Outbox, Outgoing, Parts, ReportedChange, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
@@ -45,10 +45,12 @@ impl Lanes {
         let Some(caller) = self.0.sessions.find(&request.parts.client) else {
             return call(&lease, request).await;
         };
+        let begun = caller.begin_to_follow(uri);
         // The relay hands the subscription to the call that listens, which must be there first.
-        caller.attached(lease.generation()).await;
+        let attached = timeout(self.0.limits.list, caller.attached(lease.generation())).await;
+        attached.map_err(|_| refusal::unattached(&self.0.name))?;
         let success = call(&lease, request).await?;
-        caller.follow(uri, lease.shared());
+        begun.succeed(lease.shared());
         Ok(success)
     }
 
@@ -81,6 +83,8 @@ impl Subscription<'_> {
     /// Listens on the lane of the caller, and on the next one when the caller has moved.
     async fn run(&self, request: Request) -> Response {
         let mut lanes = self.caller.lane();
+        let (mut asking, mut regroups) =
+            (self.lanes.0.asking.changes(), self.lanes.0.pool.regroups());
         loop {
             let lane = lanes.borrow_and_update().clone();
             let mut listening = pin!(self.listen_on(&lane, &request));
@@ -89,9 +93,21 @@ impl Subscription<'_> {
                     outcome = &mut listening => return outcome,
                     // Fails only if the caller is gone, which this holds.
                     _ = lanes.changed() => break,
+                    // From its first question on, callers of a server share other lanes.
+                    Ok(()) = asking.changed() => self.regroup(&request.parts),
+                    Ok(()) = regroups.changed() => self.regroup(&request.parts),
                     () = self.caller.lists_came() => self.report_lists().await,
                 }
             }
+            self.caller.detach();
+        }
+    }
+
+    /// Moves to the lane where calls of the caller go by now. If there is no room, the caller stays
+    /// where it is until its next call.
+    fn regroup(&self, parts: &Parts) {
+        if let Some(lane) = self.lanes.shared_lane(parts) {
+            self.caller.move_to(&lane);
         }
     }
 

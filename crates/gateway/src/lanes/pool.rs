@@ -7,8 +7,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bowline_proto::sync::lock;
-use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, watch};
 
 use super::key::{LaneKey, SessionId};
 use crate::supervise::Supervised;
@@ -19,6 +19,8 @@ pub(super) struct LanePool {
     open: Mutex<Vec<Lane>>,
     /// Notified when an asker has left a lane.
     freed: Notify,
+    /// Changes when callers share lanes that did not share them before.
+    regroups: watch::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -127,6 +129,12 @@ impl LanePool {
     /// Lets callers of different capabilities share lanes from now on: each request states them.
     pub(super) fn share_between_capabilities(&self) {
         self.lock().iter_mut().for_each(|lane| lane.key.share_between_capabilities());
+        self.regroups.send_replace(());
+    }
+
+    /// Tells when callers share lanes that did not share them before.
+    pub(super) fn regroups(&self) -> watch::Receiver<()> {
+        self.regroups.subscribe()
     }
 
     /// All lanes.

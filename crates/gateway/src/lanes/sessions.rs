@@ -62,7 +62,7 @@ impl Sessions {
 
     /// Notifies the callers of this owner that the server gave a list that they did not wait for.
     pub(super) fn notify_of_lists(&self, key: &LaneKey) {
-        for caller in lock(&self.0).iter().filter(|caller| caller.key.has_owner_of(key)) {
+        for caller in lock(&self.0).iter().filter(|caller| caller.is_of(key)) {
             caller.lists.notify_one();
         }
     }
@@ -74,6 +74,11 @@ impl Sessions {
 }
 
 impl ListeningCaller {
+    /// Whether it has the owner that a key names.
+    pub(super) fn is_of(&self, key: &LaneKey) -> bool {
+        self.key.has_owner_of(key)
+    }
+
     /// Lets the caller listen on this lane.
     pub(crate) fn move_to(&self, lane: &Supervised) {
         self.lane.send_if_modified(|now| {
@@ -98,18 +103,24 @@ impl ListeningCaller {
         self.attached.send_replace(generation);
     }
 
-    /// Waits until changes of this connection reach the caller.
+    /// Notes that no changes reach the caller now, because it moves to another lane.
+    pub(crate) fn detach(&self) {
+        self.attached.send_replace(0);
+    }
+
+    /// Waits until changes of this connection, and not those of another, reach the caller. Connections
+    /// have no order here: a caller may move back to one that is older.
     pub(crate) async fn attached(&self, generation: u64) {
         let mut attached = self.attached.subscribe();
         // Fails only if the caller is gone.
-        let _ = attached.wait_for(|now| *now >= generation).await;
+        let _ = attached.wait_for(|now| *now == generation).await;
     }
 
-    /// Notes a resource that the session follows, which keeps the server running.
-    pub(crate) fn follow(&self, uri: String, lease: Lease) {
-        let mut followed = lock(&self.followed);
-        followed.uris.insert(uri);
-        followed.lease = Some(lease);
+    /// Notes a resource that the session is about to follow, so that each call that listens for it
+    /// from now on subscribes to the resource.
+    pub(crate) fn begin_to_follow(&self, uri: String) -> BegunFollowing<'_> {
+        let is_new = lock(&self.followed).uris.insert(uri.clone());
+        BegunFollowing { caller: self, uri: is_new.then_some(uri) }
     }
 
     /// Keeps the server running as long as the session follows a resource.
@@ -133,6 +144,30 @@ impl ListeningCaller {
     /// The resources that the session follows.
     pub(crate) fn followed(&self) -> Vec<String> {
         lock(&self.followed).uris.iter().cloned().collect()
+    }
+}
+
+/// A resource that a session is about to follow. Dropping it says that the session does not.
+#[must_use]
+pub(crate) struct BegunFollowing<'c> {
+    caller: &'c ListeningCaller,
+    /// `None` if the session follows it anyway.
+    uri: Option<String>,
+}
+
+impl BegunFollowing<'_> {
+    /// The session follows it from now on, which keeps the server running.
+    pub(crate) fn succeed(mut self, lease: Lease) {
+        self.uri = None;
+        self.caller.keep(lease);
+    }
+}
+
+impl Drop for BegunFollowing<'_> {
+    fn drop(&mut self) {
+        if let Some(uri) = self.uri.take() {
+            self.caller.unfollow(&uri);
+        }
     }
 }
 

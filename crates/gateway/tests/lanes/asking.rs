@@ -252,3 +252,35 @@ async fn subscriptions_of_a_session_move_with_its_calls() {
         assert_eq!(next(&mut second).await, Some(Change::Resource("b:///".to_owned())), "{way:?}");
     }
 }
+
+/// When the server is known to ask, callers that can answer nothing get another connection than before.
+#[tokio::test(start_paused = true)]
+async fn callers_that_can_answer_nothing_hear_of_changes_on_their_new_connection() {
+    for way in ways() {
+        let far = server().resource(Resource::new("a:///", || async { "text" }));
+        let fake = Fake::speaking(Revision::LATEST_LEGACY, far.clone());
+        let server = gateway(UNKNOWN, &fake);
+        let caller = connect(&server, way, |builder| builder).await;
+        let say = || caller.call("far__say", json!({ "message": "hi" }));
+        let mut lists = caller.subscribe().tools().open().await.unwrap();
+        say().await.unwrap();
+        asked(&server, way).await.0.call("far__deploy", json!({ "place": "here" })).await.unwrap();
+        // The first connection is stopped, since nothing uses it any more.
+        for _ in 0..3 {
+            sleep(Duration::from_secs(500)).await;
+            say().await.unwrap();
+        }
+        assert_eq!(fake.running().await, 1, "{way:?}");
+        let opening = caller.subscribe().resource("a:///").open();
+        let opened = tokio::time::timeout(Duration::from_secs(50), opening).await;
+        let mut board = opened.expect("no caller waits without end").unwrap();
+        assert!(board.missing().is_empty(), "{way:?}");
+        while next(&mut lists).await.is_some() {}
+        while next(&mut board).await.is_some() {}
+        far.notify().tools_changed();
+        assert_eq!(next(&mut lists).await, Some(Change::Tools), "{way:?}");
+        far.notify().resource_updated("a:///");
+        assert_eq!(next(&mut board).await, Some(Change::Resource("a:///".to_owned())), "{way:?}");
+        assert_eq!(fake.running().await, 1, "{way:?}");
+    }
+}
