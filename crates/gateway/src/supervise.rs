@@ -4,6 +4,7 @@
 //! A start runs as a task of its own: a caller that goes away does not cancel it for the others
 //! that wait. After a failure there is a pause, in which calls fail at once instead of waiting.
 
+use std::future::pending;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 
@@ -159,6 +160,20 @@ impl Supervised {
     /// Tells of starts and failures: wakes with each.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
+    }
+
+    /// Waits until the server may be started, unless it is being started: after a failure there is a
+    /// pause first. Never ends for a server that was stopped for good.
+    pub(crate) async fn may_start(&self) {
+        let until = match &lock(&self.0.state).phase {
+            Phase::Stopped | Phase::Running(_) => Some(Instant::now()),
+            Phase::Paused(until) => Some(*until),
+            Phase::Starting | Phase::Closed => None,
+        };
+        match until {
+            Some(until) => sleep_until(until).await,
+            None => pending().await,
+        }
     }
 
     /// Whether the server ended by itself and was not started again.

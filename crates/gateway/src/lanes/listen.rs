@@ -3,13 +3,14 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bowline_proto::request::{Outbox, Outgoing, Parts, ReportedChange, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
 use super::key::LaneKey;
@@ -33,6 +34,7 @@ impl Lanes {
             caller: guard.caller.clone(),
             outbox: request.parts.outbox.clone(),
             acknowledgement: Acknowledgement::default(),
+            reported: AtomicU64::new(0),
         };
         subscription.run(request).await
     }
@@ -77,6 +79,9 @@ struct Subscription<'l> {
     caller: Arc<ListeningCaller>,
     outbox: Outbox,
     acknowledgement: Acknowledgement,
+    /// The last connection whose start was reported although the server did not acknowledge the
+    /// subscription; 0 for none.
+    reported: AtomicU64,
 }
 
 impl Subscription<'_> {
@@ -113,20 +118,13 @@ impl Subscription<'_> {
 
     async fn listen_on(&self, lane: &Supervised, request: &Request) -> Response {
         let mut changes = lane.changes();
-        let mut known = None;
         loop {
             changes.mark_unchanged();
             let Some(lease) = self.connection(lane).await else {
                 self.acknowledge().await;
-                // Fails only if the lane is gone, which this holds.
-                let _ = changes.changed().await;
+                self.next_start(lane, &mut changes).await;
                 continue;
             };
-            let generation = Some(lease.generation());
-            if self.acknowledgement.is_sent() && known != generation {
-                self.report_everything(&lease).await;
-            }
-            known = generation;
             match self.listen_through(&lease, request).await {
                 _ if lease.is_closed() => {}
                 Some(outcome) => return outcome,
@@ -137,8 +135,22 @@ impl Subscription<'_> {
             if lane.has_failed() {
                 self.report_lists().await;
             }
-            let _ = changes.changed().await;
+            self.next_start(lane, &mut changes).await;
         }
+    }
+
+    /// Waits until the server was started, or may be started for those who follow its resources.
+    async fn next_start(&self, lane: &Supervised, changes: &mut watch::Receiver<u64>) {
+        tokio::select! {
+            // Fails only if the lane is gone, which this holds.
+            _ = changes.changed() => {}
+            () = lane.may_start(), if self.follows() => {}
+        }
+    }
+
+    /// Whether the caller follows resources.
+    fn follows(&self) -> bool {
+        !self.wished.resource_subscriptions.is_empty() || !self.caller.followed().is_empty()
     }
 
     /// Listens on one connection. A server that does not acknowledge the subscription soon does not
@@ -147,17 +159,27 @@ impl Subscription<'_> {
     async fn listen_through(&self, lease: &Lease, request: &Request) -> Option<Response> {
         let limits = &self.lanes.0.limits;
         let begun = Arc::new(Notify::new());
+        // Changes before the server acknowledges the subscription are not reported.
+        let misses = self.acknowledgement.is_sent();
         let mut listening = pin!(call(lease, self.request(request, lease.generation(), &begun)));
         tokio::select! {
             outcome = &mut listening => return Some(outcome),
-            () = begun.notified() => return Some(listening.await),
+            () = begun.notified() => {
+                if misses {
+                    self.report_everything(lease).await;
+                }
+                return Some(listening.await);
+            }
             () = sleep(limits.patience) => {}
         }
         self.acknowledge().await;
+        let generation = lease.generation();
+        if misses && self.reported.swap(generation, Ordering::Relaxed) != generation {
+            self.report_everything(lease).await;
+        }
         tokio::select! {
             outcome = &mut listening => Some(outcome),
             () = begun.notified() => {
-                // Changes before this moment were not reported.
                 self.report_everything(lease).await;
                 Some(listening.await)
             }
@@ -168,7 +190,7 @@ impl Subscription<'_> {
     /// The connection to listen on. It is opened only to follow resources.
     async fn connection(&self, lane: &Supervised) -> Option<Lease> {
         let names = !self.wished.resource_subscriptions.is_empty();
-        if (names || !self.caller.followed().is_empty())
+        if self.follows()
             // Later its start is reported as a change.
             && let Ok(Ok(lease)) = timeout(self.lanes.0.limits.patience, lane.lease()).await
         {

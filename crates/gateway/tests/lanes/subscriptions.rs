@@ -213,3 +213,35 @@ async fn a_subscription_outlives_the_stream_of_a_remote_server() {
         assert_eq!(heard(&mut changes).await, board, "{revision}");
     }
 }
+
+/// A watcher makes no calls, so nothing else would start the server.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_died_is_started_again_for_the_followers_of_its_resources() {
+    for upstream in BOTH {
+        for way in ways() {
+            let far = board();
+            let fake = Fake::speaking(upstream, far.clone());
+            let server = bridge(gateway(ONE, [("far", fake.clone())]), None);
+            let caller = connect(&server, way, |builder| builder).await;
+            let mut changes = caller.subscribe().resource("board:///").open().await.unwrap();
+            let board = Some(Change::Resource("board:///".to_owned()));
+            for round in 0..3 {
+                while next(&mut changes).await.is_some() {}
+                // It fails for a while.
+                fake.set_failing(true);
+                fake.kill().await;
+                sleep(Duration::from_secs(100)).await;
+                while next(&mut changes).await.is_some() {}
+                fake.set_failing(false);
+                sleep(Duration::from_secs(30)).await;
+                assert_eq!(next(&mut changes).await, board, "{way:?} {upstream} {round}");
+                while next(&mut changes).await.is_some() {}
+                far.notify().resource_updated("board:///");
+                assert_eq!(next(&mut changes).await, board, "{way:?} {upstream} {round}");
+            }
+            drop(changes);
+            sleep(Duration::from_secs(610)).await;
+            assert_eq!(fake.running().await, 0, "{way:?} {upstream}");
+        }
+    }
+}
