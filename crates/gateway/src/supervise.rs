@@ -359,6 +359,8 @@ impl Supervised {
             {
                 let client = running.client.clone();
                 state.phase = Phase::Stopped;
+                // It ran until no caller needed it.
+                state.failures = 0;
                 Some(client)
             }
             _ => None,

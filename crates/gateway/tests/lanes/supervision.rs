@@ -196,3 +196,28 @@ async fn a_closed_upstream_has_no_connection_and_opens_none() {
     caller.call("fake__say", json!({ "message": "hi" })).await.unwrap_err();
     assert_eq!(fake.starts(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn failures_before_an_idle_stop_are_forgotten() {
+    let fake = Fake::new(echo());
+    fake.set_failing(true);
+    let mut limits = GatewayLimits::default();
+    limits.idle = Duration::from_secs(10);
+    limits.first_pause = Duration::from_secs(600);
+    limits.longest_pause = Duration::from_secs(6000);
+    let lanes = fake.lanes(limits);
+    let caller = client(&lanes, Revision::LATEST).await;
+    let say = || caller.call("fake__say", json!({ "message": "hi" }));
+    for _ in 0..3 {
+        say().await.unwrap_err();
+        sleep(Duration::from_secs(6000)).await;
+    }
+    fake.set_failing(false);
+    say().await.unwrap();
+    sleep(Duration::from_secs(11)).await;
+    assert_eq!(fake.running().await, 0);
+    say().await.unwrap();
+    fake.kill().await;
+    // It is the first failure in a row.
+    say().await.unwrap();
+}
