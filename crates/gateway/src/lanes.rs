@@ -40,7 +40,7 @@ use tower_service::Service;
 
 use self::key::LaneKey;
 use self::late_lists::LateLists;
-use self::pool::{LanePool, Wanted};
+use self::pool::{LanePool, NoLane, Wanted};
 use self::sessions::Sessions;
 use crate::asking::Asking;
 use crate::config::{Isolation, ServerEntry, Sharing};
@@ -48,7 +48,7 @@ use crate::dial::Dial;
 use crate::limits::GatewayLimits;
 use crate::met::MetServer;
 use crate::refusal;
-use crate::supervise::{Audience, Lease, Supervised};
+use crate::supervise::{Audience, Lease, Supervised, Unavailable};
 
 /// A configured server as an upstream: started by the first list or call, stopped when idle,
 /// restarted after a failure. Cheap to clone.
@@ -180,7 +180,11 @@ impl Lanes {
         let wanted =
             Wanted { key: LaneKey::anonymous(), session: None, is_exclusive: false, is_call: true };
         let lane = self.take(&wanted, Self::every_question());
-        let lane = lane.map_err(|_| "too many connections are open")?.supervised.clone();
+        let lane = lane.map_err(|why| match why {
+            NoLane::Closed => Unavailable::stopped().problem,
+            NoLane::Full | NoLane::Held => "too many connections are open".to_owned(),
+        });
+        let lane = lane?.supervised.clone();
         let lease = lane.lease().await.map_err(|unavailable| unavailable.problem)?;
         Ok(self.meet(&lease))
     }
@@ -211,7 +215,7 @@ impl Lanes {
         let closing = self
             .0
             .pool
-            .all()
+            .close()
             .into_iter()
             .map(|lane| tokio::spawn(async move { lane.close().await }));
         for closed in closing.collect::<Vec<_>>() {
@@ -243,7 +247,7 @@ impl Lanes {
 
     async fn pass_if_running(&self, request: Request) -> Response {
         let lane = self.shared_lane(&request.parts);
-        match lane.and_then(|lane| lane.running()) {
+        match lane.ok().and_then(|lane| lane.running()) {
             Some(lease) => call(&lease, request).await,
             None => Ok(Success::empty()),
         }

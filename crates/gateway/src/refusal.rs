@@ -26,6 +26,11 @@ pub(crate) fn unavailable(server: &str, why: &Unavailable) -> ErrorObject {
     failed(server, what, false)
 }
 
+/// The server was stopped for good.
+pub(crate) fn closed(server: &str) -> ErrorObject {
+    unavailable(server, &Unavailable::stopped())
+}
+
 /// The server ended before it answered.
 pub(crate) fn ended(server: &str, may_have_run: bool) -> ErrorObject {
     failed(server, "ended before it answered", may_have_run)

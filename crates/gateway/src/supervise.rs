@@ -108,6 +108,11 @@ impl Unavailable {
     fn because(problem: impl Into<String>) -> Self {
         Self { problem: problem.into(), is_slow: false }
     }
+
+    /// It was stopped for good.
+    pub(crate) fn stopped() -> Self {
+        Self::because("it was stopped")
+    }
 }
 
 impl Supervised {
@@ -266,8 +271,16 @@ impl Supervised {
     }
 
     async fn start(self) {
-        let dialled = self.0.dial.dial(self.0.declared.clone(), &self.0.limits);
-        let outcome = match timeout(self.0.limits.start, dialled).await {
+        let dialled = async {
+            let dialled = self.0.dial.dial(self.0.declared.clone(), &self.0.limits);
+            timeout(self.0.limits.start, dialled).await
+        };
+        let outcome = tokio::select! {
+            biased;
+            () = self.closed() => return,
+            outcome = dialled => outcome,
+        };
+        let outcome = match outcome {
             Ok(outcome) => outcome.map_err(|error| Unavailable::because(error.to_string())),
             Err(_) => {
                 let problem = "the server did not answer in time".to_owned();
@@ -283,6 +296,15 @@ impl Supervised {
         }
         drop(client);
         self.stop_when_idle().await;
+    }
+
+    /// Waits until the server is stopped for good.
+    async fn closed(&self) {
+        let mut changes = self.0.changes.subscribe();
+        while !matches!(lock(&self.0.state).phase, Phase::Closed) {
+            // Fails only if all of this is dropped.
+            let _ = changes.changed().await;
+        }
     }
 
     fn fail(&self, problem: Unavailable) {
@@ -375,7 +397,7 @@ impl Inner {
 }
 
 fn unavailable(state: &State) -> Unavailable {
-    state.problem.clone().unwrap_or_else(|| Unavailable::because("it was stopped"))
+    state.problem.clone().unwrap_or_else(Unavailable::stopped)
 }
 
 /// The use of a connection by one call.

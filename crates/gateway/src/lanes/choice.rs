@@ -28,11 +28,19 @@ impl Lanes {
         (wanted, exact.unwrap_or_else(Self::every_question))
     }
 
-    /// A lane for what is no call: it asks nothing. `None` if there are too many.
-    pub(super) fn shared_lane(&self, parts: &Parts) -> Option<Supervised> {
+    /// A lane for what is no call: it asks nothing.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many, or the server was stopped for good.
+    pub(super) fn shared_lane(&self, parts: &Parts) -> Result<Supervised, ErrorObject> {
         let (mut wanted, declared) = self.wanted(parts);
         (wanted.is_exclusive, wanted.is_call) = (false, false);
-        self.take(&wanted, declared).ok().map(|lane| lane.supervised.clone())
+        match self.take(&wanted, declared) {
+            Ok(lane) => Ok(lane.supervised.clone()),
+            Err(NoLane::Closed) => Err(refusal::closed(&self.0.name)),
+            Err(NoLane::Full | NoLane::Held) => Err(refusal::full(&self.0.name)),
+        }
     }
 
     /// A lane for a call. Waits while other askers hold all lanes that the owner may have.
@@ -50,6 +58,7 @@ impl Lanes {
                     }
                     return Ok(lane);
                 }
+                Err(NoLane::Closed) => return Err(refusal::closed(&self.0.name)),
                 Err(NoLane::Full) => return Err(refusal::full(&self.0.name)),
                 Err(NoLane::Held) => {
                     let waited = timeout_at(until, freed).await;

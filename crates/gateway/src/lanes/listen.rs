@@ -25,7 +25,7 @@ impl Lanes {
     pub(super) async fn listen(&self, request: Request) -> Response {
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
-        let lane = self.shared_lane(&request.parts).ok_or_else(|| refusal::full(&self.0.name))?;
+        let lane = self.shared_lane(&request.parts)?;
         let key = LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None);
         let guard = self.0.sessions.open(&request.parts.client, (key, lane));
         let subscription = Subscription {
@@ -111,7 +111,7 @@ impl Subscription<'_> {
     /// Moves to the lane where calls of the caller go by now. If there is no room, the caller stays
     /// where it is until its next call.
     fn regroup(&self, parts: &Parts) {
-        if let Some(lane) = self.lanes.shared_lane(parts) {
+        if let Ok(lane) = self.lanes.shared_lane(parts) {
             self.caller.move_to(&lane);
         }
     }

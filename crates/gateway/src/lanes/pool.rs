@@ -4,6 +4,7 @@
 //! serves one asker at a time: a session, with all its calls, or a single call of a caller without
 //! one. A session gets its last lane again while that is free.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bowline_proto::sync::lock;
@@ -17,6 +18,8 @@ use crate::supervise::Supervised;
 #[derive(Debug, Default)]
 pub(super) struct LanePool {
     open: Mutex<Vec<Lane>>,
+    /// Whether no lane is given out any more. Changes only while `open` is locked.
+    is_closed: AtomicBool,
     /// Notified when an asker has left a lane.
     freed: Notify,
     /// Changes when callers share lanes that did not share them before.
@@ -68,6 +71,8 @@ pub(super) enum NoLane {
     Held,
     /// Too many lanes are open.
     Full,
+    /// The server was stopped for good.
+    Closed,
 }
 
 impl LanePool {
@@ -75,7 +80,7 @@ impl LanePool {
     ///
     /// # Errors
     ///
-    /// If the limits allow no more.
+    /// If the limits allow no more, or the pool is closed.
     pub(super) fn take(
         self: &Arc<Self>,
         wanted: &Wanted,
@@ -83,6 +88,9 @@ impl LanePool {
         make: impl FnOnce() -> Supervised,
     ) -> Result<TakenLane, NoLane> {
         let mut open = self.lock();
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(NoLane::Closed);
+        }
         open.extract_if(.., |lane| lane.key.is_over()).for_each(Lane::close);
         let mut best = best(&open, wanted);
         if wanted.is_exclusive && best.is_none_or(|at| !open[at].is_open()) {
@@ -140,6 +148,13 @@ impl LanePool {
     /// All lanes.
     pub(super) fn all(&self) -> Vec<Supervised> {
         self.lock().iter().map(|lane| lane.supervised.clone()).collect()
+    }
+
+    /// Gives out no lane any more, and returns those that were given out.
+    pub(super) fn close(&self) -> Vec<Supervised> {
+        let open = self.lock();
+        self.is_closed.store(true, Ordering::Relaxed);
+        open.iter().map(|lane| lane.supervised.clone()).collect()
     }
 
     fn leave(&self, supervised: &Supervised) {

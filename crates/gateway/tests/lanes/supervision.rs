@@ -8,7 +8,7 @@ use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::support::{BOTH, Fake, client, echo};
+use crate::support::{BOTH, Fake, client, echo, next};
 
 #[tokio::test(start_paused = true)]
 async fn a_server_is_started_by_the_first_list_or_call_and_once_for_all_callers() {
@@ -220,4 +220,37 @@ async fn failures_before_an_idle_stop_are_forgotten() {
     fake.kill().await;
     // It is the first failure in a row.
     say().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_upstream_starts_no_server_for_other_callers_either() {
+    for revision in BOTH {
+        let fake = Fake::new(echo());
+        let lanes = fake.lanes(GatewayLimits::default());
+        let caller = client(&lanes, revision).await;
+        lanes.close().await;
+        let error = caller.call("fake__say", json!({ "message": "hi" })).await.unwrap_err();
+        assert_eq!(error.rpc().unwrap().message, "the server `fake` is not running");
+        assert_eq!(lanes.start().await.unwrap_err(), "it was stopped");
+        let mut changes = caller.subscribe().tools().open().await.unwrap();
+        assert_eq!(next(&mut changes).await, None, "{revision}");
+        assert_eq!(fake.starts(), 0, "{revision}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_ends_when_its_upstream_is_closed() {
+    let fake = Fake::slow(Duration::from_secs(25), echo());
+    let lanes = fake.lanes(GatewayLimits::default());
+    let caller = client(&lanes, Revision::LATEST).await;
+    let waiting = tokio::spawn(caller.call("fake__say", json!({ "message": "hi" })).into_future());
+    while fake.starts() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let begin = Instant::now();
+    lanes.close().await;
+    waiting.await.unwrap().unwrap_err();
+    assert!(begin.elapsed() < Duration::from_secs(1));
+    sleep(Duration::from_secs(26)).await;
+    assert_eq!(fake.running().await, 0);
 }

@@ -198,8 +198,8 @@ async fn serve_later(start: Duration, server: Server, far: DuplexStream) {
     let forward = async {
         let mut early = Vec::new();
         let moment = Duration::from_millis(1);
-        while let Ok(line) = timeout(moment, lines_of_client.next_line()).await {
-            early.push(line.unwrap().unwrap());
+        while let Ok(Ok(Some(line))) = timeout(moment, lines_of_client.next_line()).await {
+            early.push(line);
         }
         for line in early.into_iter().rev() {
             to_server.write_all(format!("{line}\n").as_bytes()).await.unwrap();
@@ -209,7 +209,11 @@ async fn serve_later(start: Duration, server: Server, far: DuplexStream) {
         }
     };
     let back = tokio::io::copy(&mut from_server, &mut to_client);
-    let (_, _, ()) = tokio::join!(server.serve(lines(inner)), back, forward);
+    tokio::select! {
+        _ = server.serve(lines(inner)) => {}
+        _ = back => {}
+        () = forward => {}
+    }
 }
 
 /// Passes messages to a server while they may flow, and its answers back.
