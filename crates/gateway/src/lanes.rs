@@ -30,9 +30,7 @@ use bowline_proto::sync::lock;
 use bowline_proto::upstream::Upstream;
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::discover::DiscoverResult;
-use bowline_types::ext::apps::{self, UiSettings};
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Object;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
@@ -122,10 +120,7 @@ impl Lanes {
             .with_url_elicitation()
             .with_sampling()
             .with_sampling_tools();
-        if let Ok(settings) = Object::of(&UiSettings::new()) {
-            // The identifier has the form that is demanded.
-            _ = every.extensions.insert(apps::IDENTIFIER, settings);
-        }
+        choice::declare_views(&mut every);
         every
     }
 

@@ -45,6 +45,9 @@ pub struct GatewayLimits {
     pub process_lanes: usize,
     /// The same for sessions over HTTP.
     pub http_lanes: usize,
+    /// Processes or sessions of one server that the callers of one owner have besides, because they
+    /// declare different capabilities. Those of one kind share one.
+    pub capability_lanes: usize,
     /// How long a call waits for a process or session if others use all that its owner may have.
     pub lane_wait: Duration,
     /// Processes or sessions of one server that the isolated callers of one owner have.
@@ -82,6 +85,7 @@ impl Default for GatewayLimits {
             ping: Duration::from_secs(60),
             process_lanes: 8,
             http_lanes: 64,
+            capability_lanes: 16,
             lane_wait: Duration::from_secs(30),
             isolated_lanes: 64,
             lanes: 1024,

@@ -4,7 +4,8 @@ use bowline_proto::request::Parts;
 use bowline_proto::sync::lock;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
-use bowline_types::ext::apps;
+use bowline_types::ext::apps::{self, UiSettings};
+use bowline_types::json::Object;
 use tokio::time::{Instant, timeout_at};
 
 use super::key::{LaneKey, SessionId};
@@ -75,7 +76,12 @@ impl Lanes {
     ) -> Result<TakenLane, NoLane> {
         let Inner { dial, limits, asking, pool, .. } = &*self.0;
         let per_owner = if dial.is_process() { limits.process_lanes } else { limits.http_lanes };
-        let most = MostLanes { per_owner, isolated: limits.isolated_lanes, in_all: limits.lanes };
+        let most = MostLanes {
+            per_owner,
+            by_capabilities: limits.capability_lanes,
+            isolated: limits.isolated_lanes,
+            in_all: limits.lanes,
+        };
         let audience = if wanted.key.is_isolated() { Audience::One } else { self.0.audience };
         pool.take(wanted, most, || {
             let (dial, asking) = (dial.clone(), asking.clone());
@@ -91,16 +97,23 @@ impl Lanes {
         !states_them && (is_own || self.0.asking.is_known())
     }
 
-    /// What a caller can do, as far as questions about it are passed on. Roots only on lanes of one
-    /// caller, because servers make permissions of the whole process of them.
+    /// What a caller can do, as far as questions about it are passed on. Without settings, which
+    /// callers choose freely: each set of capabilities needs a lane. Roots only on lanes of one caller,
+    /// because servers make permissions of the whole process of them.
     fn exact_capabilities(&self, parts: &Parts) -> ClientCapabilities {
         let declared = &parts.client.capabilities;
+        let can = |way: &Option<Object>| way.as_ref().map(|_| Object::default());
         let mut exact = ClientCapabilities::new();
-        exact.elicitation.clone_from(&declared.elicitation);
-        exact.sampling.clone_from(&declared.sampling);
-        if let Some(settings) = declared.extensions.settings(apps::IDENTIFIER) {
-            // The caller has declared it, so it is well-formed.
-            _ = exact.extensions.insert(apps::IDENTIFIER, settings.clone());
+        if let Some(elicitation) = &declared.elicitation {
+            let exact = exact.elicitation.get_or_insert_default();
+            (exact.form, exact.url) = (can(&elicitation.form), can(&elicitation.url));
+        }
+        if let Some(sampling) = &declared.sampling {
+            let exact = exact.sampling.get_or_insert_default();
+            (exact.context, exact.tools) = (can(&sampling.context), can(&sampling.tools));
+        }
+        if parts.shows_views() {
+            declare_views(&mut exact);
         }
         let is_own = self.0.audience == Audience::One
             || (self.0.isolation == Isolation::Caller && parts.revision.has_handshake());
@@ -108,5 +121,13 @@ impl Lanes {
             exact.roots.clone_from(&declared.roots);
         }
         exact
+    }
+}
+
+/// Declares that views of tools are shown.
+pub(super) fn declare_views(capabilities: &mut ClientCapabilities) {
+    if let Ok(settings) = Object::of(&UiSettings::new()) {
+        // The identifier has the form that is demanded.
+        _ = capabilities.extensions.insert(apps::IDENTIFIER, settings);
     }
 }

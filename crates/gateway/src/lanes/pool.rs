@@ -59,6 +59,8 @@ pub(super) struct Wanted {
 pub(super) struct MostLanes {
     /// Of one owner, for callers that the server may ask.
     pub(super) per_owner: usize,
+    /// Of one owner besides, for callers of different capabilities that share lanes.
+    pub(super) by_capabilities: usize,
     /// Of one owner, for callers that have a lane to themselves.
     pub(super) isolated: usize,
     pub(super) in_all: usize,
@@ -92,17 +94,11 @@ impl LanePool {
             return Err(NoLane::Closed);
         }
         open.extract_if(.., |lane| lane.key.is_over()).for_each(Lane::close);
-        let mut best = best(&open, wanted);
-        if wanted.is_exclusive && best.is_none_or(|at| !open[at].is_open()) {
-            make_room(&mut open, &wanted.key, most.per_owner)?;
-            // Places have moved.
-            best = self::best(&open, wanted);
+        let opens = best(&open, wanted).is_none_or(|at| !open[at].is_open());
+        if opens && (wanted.is_call || wanted.is_exclusive) {
+            make_room(&mut open, wanted, most)?;
         }
-        let opens = wanted.is_call && best.is_none_or(|at| !open[at].is_open());
-        if opens && wanted.key.is_isolated() && isolated(&open, &wanted.key) >= most.isolated {
-            return Err(NoLane::Full);
-        }
-        let at = match best {
+        let at = match best(&open, wanted) {
             Some(at) => at,
             None => {
                 if open.len() >= most.in_all {
@@ -181,9 +177,27 @@ fn best(open: &[Lane], wanted: &Wanted) -> Option<usize> {
     ranks.min().map(|(_, at)| at)
 }
 
-/// Checks that another lane may be opened for callers that the server may ask. If their owner has too
-/// many, closes one that nothing uses.
-fn make_room(open: &mut Vec<Lane>, key: &LaneKey, most: usize) -> Result<(), NoLane> {
+/// Checks that a lane may be opened for a call.
+fn make_room(open: &mut Vec<Lane>, wanted: &Wanted, most: MostLanes) -> Result<(), NoLane> {
+    let key = &wanted.key;
+    if wanted.is_exclusive {
+        return make_room_for_asker(open, key, most.per_owner).map_err(|NoRoom| NoLane::Held);
+    }
+    let is_full = if key.is_of_askers() {
+        let most = most.per_owner.saturating_add(most.by_capabilities);
+        make_room_for_asker(open, key, most).is_err()
+    } else {
+        key.is_isolated() && isolated(open, key) >= most.isolated
+    };
+    if is_full { Err(NoLane::Full) } else { Ok(()) }
+}
+
+/// Calls use all lanes that an owner may have.
+struct NoRoom;
+
+/// Checks that another lane may be opened that declares exactly what its callers can do. If their owner
+/// has too many, closes one that nothing uses.
+fn make_room_for_asker(open: &mut Vec<Lane>, key: &LaneKey, most: usize) -> Result<(), NoRoom> {
     let is_counted =
         |lane: &Lane| lane.key.is_of_askers() && lane.key.has_owner_of(key) && lane.is_open();
     if open.iter().filter(|lane| is_counted(lane)).count() < most {
@@ -191,7 +205,7 @@ fn make_room(open: &mut Vec<Lane>, key: &LaneKey, most: usize) -> Result<(), NoL
     }
     let is_unused = |lane: &Lane| lane.holder.is_none() && lane.supervised.is_unused();
     let unused = open.iter().position(|lane| is_counted(lane) && is_unused(lane));
-    open.remove(unused.ok_or(NoLane::Held)?).close();
+    open.remove(unused.ok_or(NoRoom)?).close();
     Ok(())
 }
 

@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use bowline_client::Client;
 use bowline_gateway::config::ConfigVariables;
-use bowline_gateway::{Dial, DialError, Gateway, GatewayLimits, GatewayOptions, bridge};
+use bowline_gateway::{
+    Dial, DialError, Gateway, GatewayLimits, GatewayOptions, UpstreamFailure, bridge,
+};
 use bowline_proto::request::{Owner, Request};
 use bowline_server::Server;
 use bowline_server::layer::{self, Next};
 use bowline_types::capability::ClientCapabilities;
+use bowline_types::ext::apps;
+use bowline_types::json::Object;
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use serde_json::json;
@@ -167,4 +171,59 @@ async fn instructions_that_the_file_switches_off_reach_no_caller() {
                        "gateway": { "instructions": false } }"#;
         assert_eq!(instructions(all, way).await, None, "{way:?}");
     }
+}
+
+/// A gateway to a server that asks, for callers with views of any media types.
+fn viewed(fake: &Fake, text: &str, limits: GatewayLimits) -> Server {
+    bridge(limited(text, [("far", fake.clone())], limits), None).layer(layer::from_fn(
+        |mut request: Request, next: Next| {
+            let client = Arc::make_mut(&mut request.parts.client);
+            let name = client.info.as_ref().map_or("", |info| &info.name);
+            if let Some(kind) = name.strip_prefix("shows ") {
+                let settings = Object::of(&json!({ "mimeTypes": [kind] })).unwrap();
+                client.capabilities.extensions.insert(apps::IDENTIFIER, settings).unwrap();
+            }
+            next.run(request)
+        },
+    ))
+}
+
+#[tokio::test(start_paused = true)]
+async fn callers_that_differ_only_in_settings_of_their_views_share_a_connection() {
+    let way = Way { revision: Revision::LATEST, http: false };
+    let fake = Fake::speaking(Revision::LATEST_LEGACY, echo());
+    let server = viewed(&fake, ASKS, GatewayLimits::default());
+    for number in 0..20 {
+        let name = format!("shows video/{number}");
+        say(&connect(&server, way, |_| Client::builder(name, "1.0.0")).await).await.unwrap();
+    }
+    assert_eq!(fake.starts(), 1);
+    let name = format!("shows {}", apps::MIME_TYPE);
+    say(&connect(&server, way, |_| Client::builder(name, "1.0.0")).await).await.unwrap();
+    assert_eq!(fake.starts(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_has_a_limited_number_of_connections_for_different_capabilities() {
+    let way = Way { revision: Revision::LATEST, http: false };
+    let fake = Fake::speaking(Revision::LATEST_LEGACY, echo());
+    let mut limits = GatewayLimits::default();
+    (limits.process_lanes, limits.capability_lanes) = (0, 1);
+    let server = viewed(&fake, ASKS, limits);
+    let plain = connect(&server, way, |builder| builder).await;
+    let name = format!("shows {}", apps::MIME_TYPE);
+    let viewing = connect(&server, way, |_| Client::builder(name, "1.0.0")).await;
+    let hanging = tokio::spawn(plain.call("far__hang", ()).into_future());
+    while fake.running().await == 0 {}
+    let error = say(&viewing).await.unwrap_err();
+    let error = error.rpc().unwrap();
+    assert_eq!(error.message, "the server `far` has too many callers");
+    assert!(!error.parse_data::<UpstreamFailure>().unwrap().may_have_run);
+    say(&plain).await.unwrap();
+    assert_eq!(fake.starts(), 1);
+    hanging.abort();
+    sleep(Duration::from_millis(10)).await;
+    // A connection that nothing uses makes room.
+    say(&viewing).await.unwrap();
+    assert_eq!((fake.starts(), fake.running().await), (2, 1));
 }
