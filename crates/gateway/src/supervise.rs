@@ -162,6 +162,13 @@ impl Supervised {
         }
     }
 
+    /// Whether this connection runs.
+    pub(crate) fn runs(&self, generation: u64) -> bool {
+        let state = lock(&self.0.state);
+        state.generation == generation
+            && matches!(&state.phase, Phase::Running(running) if !running.client.is_closed())
+    }
+
     /// Tells of starts and failures: wakes with each.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()

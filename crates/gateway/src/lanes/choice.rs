@@ -1,6 +1,6 @@
 //! Which lane a call goes to, and what that lane declares.
 
-use bowline_proto::request::Parts;
+use bowline_proto::request::{Parts, Request};
 use bowline_proto::sync::lock;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::key::{LaneKey, SessionId};
 use super::pool::{MostLanes, NoLane, TakenLane, Wanted};
-use super::{Inner, Lanes};
+use super::{Inner, Lanes, cursor};
 use crate::config::Isolation;
 use crate::refusal;
 use crate::supervise::{Audience, Supervised};
@@ -44,17 +44,30 @@ impl Lanes {
         }
     }
 
-    /// A lane for a call. Waits while other askers hold all lanes that the owner may have.
+    /// A lane for a call. Waits while other askers hold all lanes that the owner may have, or the one
+    /// that gave the cursor of the request.
+    pub(super) async fn lane_for(&self, request: &Request) -> Result<TakenLane, ErrorObject> {
+        self.lane(&request.parts, cursor::connection(request)).await
+    }
+
+    /// The same for a call without a cursor.
     pub(super) async fn lane_of(&self, parts: &Parts) -> Result<TakenLane, ErrorObject> {
+        self.lane(parts, None).await
+    }
+
+    async fn lane(&self, parts: &Parts, connection: Option<u64>) -> Result<TakenLane, ErrorObject> {
         let until = Instant::now() + self.0.limits.lane_wait;
         loop {
             let freed = self.0.pool.freed();
             // Again after each wait, since the server may be known better by now.
             let (wanted, declared) = self.wanted(parts);
-            match self.take(&wanted, declared) {
+            let running = connection.and_then(|it| self.0.pool.take_running(&wanted, it));
+            match running.unwrap_or_else(|| self.take(&wanted, declared)) {
                 Ok(lane) => {
                     let caller = self.0.sessions.find(&parts.client);
-                    if let Some(caller) = caller.filter(|caller| caller.is_of(&wanted.key)) {
+                    let caller = caller.filter(|caller| caller.is_of(&wanted.key));
+                    // The next page says nothing about where the next call goes.
+                    if let Some(caller) = caller.filter(|_| connection.is_none()) {
                         caller.move_to(&lane.supervised);
                     }
                     return Ok(lane);

@@ -11,7 +11,17 @@ use bowline_types::error::ErrorObject;
 use bowline_types::json::RawJson;
 use bytes::Bytes;
 
+use crate::refusal;
 use crate::supervise::Lease;
+
+/// The connection that the cursor of a request belongs to, if it belongs to one.
+pub(super) fn connection(request: &Request) -> Option<u64> {
+    if !refusal::is_list(request.parts.method) {
+        return None;
+    }
+    let cursor = request.params.string("cursor").ok()??;
+    cursor.split_once('.')?.0.parse().ok()
+}
 
 /// The connection that cursors belong to; `None` if they do not belong to one.
 pub(super) struct CursorScope(Option<u64>);

@@ -84,6 +84,11 @@ impl LaneKey {
         self.exact.is_some() && self.session.is_none()
     }
 
+    /// Whether both are for the same callers, whatever these can do.
+    pub(crate) fn has_callers_of(&self, other: &Self) -> bool {
+        self.owner == other.owner && self.session == other.session
+    }
+
     pub(crate) fn has_owner_of(&self, other: &Self) -> bool {
         self.owner == other.owner
     }

@@ -17,7 +17,7 @@ impl Lanes {
     /// Passes a call on. It is repeated once if the server ended and a second call does no harm: it
     /// was not sent, or changes nothing.
     pub(super) async fn pass(&self, request: Request) -> Response {
-        let lane = self.lane_of(&request.parts).await?;
+        let lane = self.lane_for(&request).await?;
         self.pass_on(lane, request).await
     }
 

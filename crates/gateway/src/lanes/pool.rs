@@ -112,17 +112,39 @@ impl LanePool {
                 open.len() - 1
             }
         };
-        let lane = &mut open[at];
+        Ok(self.give(&mut open[at], wanted))
+    }
+
+    /// The lane of a connection that runs, for a call that no other connection can serve. `None` if
+    /// the connection has ended, or belongs to other callers.
+    pub(super) fn take_running(
+        self: &Arc<Self>,
+        wanted: &Wanted,
+        generation: u64,
+    ) -> Option<Result<TakenLane, NoLane>> {
+        let mut open = self.lock();
+        let is_it = |lane: &&mut Lane| {
+            lane.key.has_callers_of(&wanted.key) && lane.supervised.runs(generation)
+        };
+        let lane = open.iter_mut().find(is_it)?;
+        let is_held = lane.holder.as_ref().is_some_and(|holder| !holder.is_of(&wanted.session));
+        if wanted.is_exclusive && is_held {
+            return Some(Err(NoLane::Held));
+        }
+        Some(Ok(self.give(lane, wanted)))
+    }
+
+    fn give(self: &Arc<Self>, lane: &mut Lane, wanted: &Wanted) -> TakenLane {
         let supervised = lane.supervised.clone();
         if !wanted.is_exclusive {
-            return Ok(TakenLane { supervised, held_in: None });
+            return TakenLane { supervised, held_in: None };
         }
         lane.last.clone_from(&wanted.session);
         match &mut lane.holder {
             Some(holder) => holder.calls += 1,
             None => lane.holder = Some(Holder { session: wanted.session.clone(), calls: 1 }),
         }
-        Ok(TakenLane { supervised, held_in: Some(self.clone()) })
+        TakenLane { supervised, held_in: Some(self.clone()) }
     }
 
     /// Waits until an asker leaves a lane. Counts from the moment when this is called.
@@ -217,6 +239,13 @@ fn isolated(open: &[Lane], key: &LaneKey) -> usize {
     open.iter().filter(is_counted).count()
 }
 
+impl Holder {
+    /// Whether it is this session. A call without a session is alone.
+    fn is_of(&self, session: &Option<SessionId>) -> bool {
+        session.is_some() && self.session == *session
+    }
+}
+
 impl Lane {
     /// Whether it has a process or session, or is about to get one.
     fn is_open(&self) -> bool {
@@ -230,7 +259,7 @@ impl Lane {
         }
         let is_same = |session: &Option<SessionId>| session.is_some() && *session == wanted.session;
         match &self.holder {
-            Some(holder) if is_same(&holder.session) => Some(0),
+            Some(holder) if holder.is_of(&wanted.session) => Some(0),
             Some(_) if wanted.is_exclusive => None,
             // A caller that listens has made the lane, but nothing has used it.
             _ if !self.is_open() => Some(4),
