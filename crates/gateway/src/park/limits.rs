@@ -20,6 +20,12 @@ pub struct ParkLimits {
     pub gathering: Duration,
     /// How long the outcome of a round is kept for a caller that sends the same retry again.
     pub outcomes: Duration,
+    /// Outcomes that are kept for one owner. Of more, the newest.
+    pub outcomes_per_owner: usize,
+    /// Bytes of the outcomes that are kept for one owner.
+    pub outcome_bytes_per_owner: usize,
+    /// Bytes of the outcomes that are kept for all owners. An outcome without room is not kept.
+    pub outcome_bytes_in_all: usize,
 }
 
 impl Default for ParkLimits {
@@ -32,6 +38,9 @@ impl Default for ParkLimits {
             questions: 16,
             gathering: Duration::from_millis(10),
             outcomes: Duration::from_secs(60),
+            outcomes_per_owner: 64,
+            outcome_bytes_per_owner: 8 << 20,
+            outcome_bytes_in_all: 64 << 20,
         }
     }
 }

@@ -56,6 +56,8 @@ enum Place {
 struct RoundOutcome {
     round: u32,
     response: Response,
+    /// The length of the response.
+    bytes: usize,
     until: Instant,
 }
 
@@ -207,12 +209,16 @@ impl ParkingLot {
         }
     }
 
-    /// Keeps the outcome of a round for the same retry.
+    /// Keeps the outcome of a round for the same retry, if there is room.
     pub(super) fn keep(&self, id: ParkId, round: u32, response: &Response) {
-        let until = Instant::now() + self.limits.outcomes;
-        let outcome = RoundOutcome { round, response: response.clone(), until };
-        if let Some(entry) = self.lock().entries.get_mut(&id) {
-            entry.outcomes.push(outcome);
+        let (until, bytes) = (Instant::now() + self.limits.outcomes, length(response));
+        let mut calls = self.lock();
+        let Some(owner) = calls.entries.get(&id).map(|entry| entry.owner.clone()) else { return };
+        if calls.make_room(&owner, bytes, &self.limits)
+            && let Some(entry) = calls.entries.get_mut(&id)
+        {
+            let response = response.clone();
+            entry.outcomes.push(RoundOutcome { round, response, bytes, until });
         }
     }
 
@@ -250,6 +256,52 @@ impl ParkingLot {
 
     fn lock(&self) -> MutexGuard<'_, Calls> {
         lock(&self.calls)
+    }
+}
+
+impl Calls {
+    /// Makes room for another outcome of an owner; drops the oldest of its others for that. Gives
+    /// whether there is room.
+    fn make_room(&mut self, owner: &Owner, bytes: usize, limits: &ParkLimits) -> bool {
+        if bytes > limits.outcome_bytes_per_owner {
+            return false;
+        }
+        loop {
+            let of_all = self.entries.values().flat_map(|entry| &entry.outcomes);
+            let in_all: usize = of_all.map(|outcome| outcome.bytes).sum();
+            let of_owner = self.entries.values().filter(|entry| entry.owner == *owner);
+            let lengths: Vec<usize> = of_owner
+                .flat_map(|entry| entry.outcomes.iter().map(|outcome| outcome.bytes))
+                .collect();
+            let has_room = lengths.len() < limits.outcomes_per_owner
+                && lengths.iter().sum::<usize>() + bytes <= limits.outcome_bytes_per_owner
+                && in_all + bytes <= limits.outcome_bytes_in_all;
+            if has_room || !self.drop_oldest(owner) {
+                return has_room;
+            }
+        }
+    }
+
+    /// Drops the oldest outcome of an owner. Gives whether there was one.
+    fn drop_oldest(&mut self, owner: &Owner) -> bool {
+        let of_owner = self.entries.values_mut().filter(|entry| entry.owner == *owner);
+        // The first of an entry is its oldest.
+        let with_outcomes = of_owner.filter(|entry| !entry.outcomes.is_empty());
+        let Some(entry) = with_outcomes.min_by_key(|entry| entry.outcomes[0].until) else {
+            return false;
+        };
+        entry.outcomes.remove(0);
+        true
+    }
+}
+
+/// How many bytes a response keeps.
+fn length(response: &Response) -> usize {
+    match response {
+        Ok(success) => success.body().as_str().len(),
+        Err(error) => {
+            error.message.len() + error.data.as_ref().map_or(0, |data| data.as_str().len())
+        }
     }
 }
 

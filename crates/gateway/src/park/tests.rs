@@ -227,6 +227,59 @@ async fn beyond_its_limits_a_lot_refuses_questions() {
     assert_eq!(parking.lot.len(), 3);
 }
 
+/// Lets an owner make calls that end. Gives the states of their last retries, and the length of one
+/// outcome.
+async fn ended(parking: &Parking<Asking>, owner: &Owner, calls: usize) -> (Vec<String>, usize) {
+    let (mut states, mut length) = (Vec::new(), 0);
+    for _ in 0..calls {
+        let (state, _) = asked(&parking.clone().answer(request(owner, None)).await);
+        let done = parking.clone().answer(request(owner, retry(&state))).await.unwrap();
+        length = done.body().as_str().len();
+        states.push(state);
+        advance(Duration::from_millis(100)).await;
+    }
+    (states, length)
+}
+
+/// Which of these retries get their outcome once more.
+async fn kept(parking: &Parking<Asking>, owner: &Owner, states: &[String]) -> Vec<bool> {
+    let mut kept = Vec::new();
+    for state in states {
+        let again = parking.clone().answer(request(owner, retry(state))).await;
+        kept.push(!is_bad_state(&again));
+    }
+    kept
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newest_outcomes_are_kept_up_to_a_number_and_a_length() {
+    let owner = |name| Owner::known("https://auth.example.com", name);
+    let (ann, bob) = (owner("ann"), owner("bob"));
+    let any = parking(1, ParkLimits::default());
+    let (states, length) = ended(&any, &ann, 3).await;
+    assert_eq!(kept(&any, &ann, &states).await, [true, true, true]);
+    let default = ParkLimits::default;
+    for (limits, of_ann, of_bob) in [
+        (ParkLimits { outcomes_per_owner: 2, ..default() }, [false, true, true], true),
+        (
+            ParkLimits { outcome_bytes_per_owner: 2 * length, ..default() },
+            [false, true, true],
+            true,
+        ),
+        (ParkLimits { outcome_bytes_per_owner: length - 1, ..default() }, [false; 3], false),
+        (ParkLimits { outcome_bytes_in_all: 2 * length, ..default() }, [false, true, true], false),
+    ] {
+        let parking = parking(1, limits.clone());
+        let (states, _) = ended(&parking, &ann, 3).await;
+        let (others, _) = ended(&parking, &bob, 1).await;
+        assert_eq!(kept(&parking, &ann, &states).await, of_ann, "{limits:?}");
+        assert_eq!(kept(&parking, &bob, &others).await, [of_bob], "{limits:?}");
+        advance(Duration::from_secs(70)).await;
+        tokio::task::yield_now().await;
+        assert!(parking.lot.is_empty(), "{limits:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_asks_in_a_limited_number_of_rounds() {
     let parking = parking(5, ParkLimits { rounds: 3, ..ParkLimits::default() });
