@@ -74,10 +74,12 @@ impl AskingServers {
         let name = EntryName::of(entry);
         let write = move || {
             let mut known = lock(&memory.known);
+            // Without the lock another process may forget this server, and without the file it is
+            // found out again after the next start.
+            let _alone = make_folder(&memory.path).and_then(|()| lock_file(&memory.path));
             // Another process may have written meanwhile.
             known.extend(read(&memory.path).unwrap_or_default());
             if known.len() < MOST_SERVERS && known.insert(name) {
-                // Without the file the server is found out again after the next start.
                 let _ = write(&memory.path, &known);
             }
         };
@@ -105,22 +107,39 @@ fn read(path: &Path) -> io::Result<BTreeSet<EntryName>> {
     Ok(content.asking.into_iter().take(MOST_SERVERS).collect())
 }
 
-/// Replaces the file in one step, so that no process reads half of it.
-fn write(path: &Path, known: &BTreeSet<EntryName>) -> io::Result<()> {
+/// Makes the folder of the file.
+fn make_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("it is in no folder"))?;
     let mut folders = fs::DirBuilder::new();
     folders.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
-    folders.create(folder)?;
+    folders.create(folder)
+}
+
+/// Waits until no other process writes the file. Locks a file beside it, because the file itself is
+/// replaced. The lock is free again when that one is closed, also if the program is killed.
+fn lock_file(path: &Path) -> io::Result<fs::File> {
+    let guard = private().truncate(false).open(path.with_extension("lock"))?;
+    guard.lock()?;
+    Ok(guard)
+}
+
+/// Replaces the file in one step, so that no process reads half of it.
+fn write(path: &Path, known: &BTreeSet<EntryName>) -> io::Result<()> {
     let new = path.with_extension(format!("{}.new", std::process::id()));
+    let content = serde_json::to_vec_pretty(&Content { asking: known.clone() })?;
+    private().truncate(true).open(&new)?.write_all(&content)?;
+    fs::rename(new, path)
+}
+
+/// Opens files for writing that belong to their user alone.
+fn private() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let content = serde_json::to_vec_pretty(&Content { asking: known.clone() })?;
-    options.open(&new)?.write_all(&content)?;
-    fs::rename(new, path)
+    options
 }
 
 #[cfg(unix)]
@@ -170,6 +189,21 @@ mod tests {
         two.remember(&servers[1]);
         let (memory, _) = AskingServers::read(&path);
         assert!(servers.iter().all(|server| memory.knows(server)));
+    }
+
+    #[test]
+    fn processes_that_write_at_the_same_time_do_not_forget_for_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("asking.json");
+        let server = |number: usize| entry(&format!(r#"{{ "command": "x{number}" }}"#));
+        std::thread::scope(|scope| {
+            for number in 0..32 {
+                let (memory, _) = AskingServers::read(&path);
+                scope.spawn(move || memory.remember(&server(number)));
+            }
+        });
+        let (memory, _) = AskingServers::read(&path);
+        assert!((0..32).all(|number| memory.knows(&server(number))));
     }
 
     #[test]
