@@ -1,10 +1,18 @@
-//! Changes of lists and resources.
+//! Changes of lists and resources. All in virtual time.
 
-use bowline::client::Change;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline::client::{Change, Relay};
 use bowline::layer::{self, Next};
 use bowline::proto::request::Request;
+use bowline::proto::server::ServerConfig;
+use bowline::transport::lines::Lines;
+use bowline::transport::serve::serve;
+use bowline::types::implementation::Implementation;
 use bowline::types::method::Method;
 use bowline::{Resource, Server, Tool};
+use bowline_testing::StrictPeer;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::support::{ALL, L, M, cells};
@@ -68,4 +76,58 @@ async fn a_session_that_unsubscribes_ends_the_subscription_to_the_server_behind(
             if cell.upstream == L { "resources/unsubscribe" } else { "the subscription ended" };
         assert_eq!(heard.recv().await, Some(expected), "{cell:?}");
     }
+}
+
+/// How many resources a session may follow.
+const MOST: usize = 1024;
+
+#[tokio::test(start_paused = true)]
+async fn subscriptions_that_a_session_cancels_leave_room_for_others() {
+    for cell in cells(&[(L, M)]).filter(|cell| !cell.http.0) {
+        let far = server().layer(layer::from_fn(|request: Request, next: Next| async move {
+            if request.params.value("notifications").is_some_and(|it| it.contains("far://slow")) {
+                std::future::pending::<()>().await;
+            }
+            next.run(request).await
+        }));
+        let mut session = raw_session(cell.relay(&far).await).await;
+        let subscribe = |id: usize, uri: &str| {
+            let params = format!(r#"{{"uri":"{uri}"}}"#);
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"resources/subscribe","params":{params}}}"#
+            )
+        };
+        for id in 1..=MOST {
+            session.send(&subscribe(id, "far://slow")).await;
+            settle().await;
+            let method = r#""method":"notifications/cancelled""#;
+            let cancelled =
+                format!(r#"{{"jsonrpc":"2.0",{method},"params":{{"requestId":{id}}}}}"#);
+            session.send(&cancelled).await;
+        }
+        session.send(&subscribe(5000, "far://board")).await;
+        session.expect(r#"{"jsonrpc":"2.0","id":5000,"result":{}}"#).await;
+    }
+}
+
+/// A session of 2025-11-25 with an upstream, which sends what the test says.
+async fn raw_session(upstream: Relay) -> StrictPeer {
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    let (source, sink) = tokio::io::split(far);
+    let config = Arc::new(ServerConfig::new(Implementation::new("bridge", "1.0.0")));
+    tokio::spawn(serve(Lines::new(source, sink), upstream, config, std::future::pending()));
+    let mut session = StrictPeer::new(near);
+    let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}"#;
+    let initialize =
+        format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#);
+    session.send(&initialize).await;
+    session.expect(r#"{"jsonrpc":"2.0","id":0,"result":@any}"#).await;
+    session.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    settle().await;
+    session
+}
+
+/// Lets the session, the relay and the server handle what has arrived.
+async fn settle() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
 }

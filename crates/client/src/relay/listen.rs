@@ -41,12 +41,8 @@ impl Relay {
         };
         let (session, wishes) = SessionGuard::open(&self.sessions, &request.parts.client);
         let told = CallerSessions::open(self.callers(), &request.parts);
-        let mut listening = Listening {
-            streams: Vec::new(),
-            wishes,
-            count: session.count.clone(),
-            levels: self.levels(&request.parts),
-        };
+        let levels = self.levels(&request.parts);
+        let mut listening = Listening { streams: Vec::new(), wishes, levels };
         let mut honoured = SubscriptionFilter::new();
         if !filter.is_empty() {
             let mut subscription = self.client.subscribe();
@@ -57,13 +53,14 @@ impl Relay {
             listening.streams.push((None, LastingChanges::new(subscription, changes)));
         }
         for uri in resources {
+            let Some(place) = FollowedPlace::take(&session.count) else { break };
             let subscription = self.client.subscribe().resource(&uri);
             let Ok(changes) = subscription.clone().open().await else { continue };
             honoured
                 .resource_subscriptions
                 .extend_from_slice(&changes.honoured().resource_subscriptions);
-            session.count.fetch_add(1, Ordering::Relaxed);
-            listening.streams.push((Some(uri), LastingChanges::new(subscription, changes)));
+            let followed = Followed { uri, _place: place };
+            listening.streams.push((Some(followed), LastingChanges::new(subscription, changes)));
         }
         let mut change = request::ReportedChange::Acknowledged(honoured);
         while request.parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
@@ -94,24 +91,20 @@ impl Relay {
         let uri = read::<SubscribeParams>(&request)?.uri;
         let session = self.sessions.find(&request.parts.client);
         let Some(session) = session else { return Ok(Success::empty()) };
-        if !session.may_follow() {
+        let Some(place) = FollowedPlace::take(&session.count) else {
             let message =
                 format!("a session follows {MOST} resources at most; unsubscribe from one");
             return Err(ErrorObject::invalid_request(message));
-        }
+        };
         let subscription = self.client.subscribe().resource(&uri);
         let opened = subscription.clone().open().await;
-        let changes = opened.map_err(|error| {
-            session.release();
-            refusal::of(&error, &request)
-        })?;
+        let changes = opened.map_err(|error| refusal::of(&error, &request))?;
         if !changes.missing().is_empty() {
-            session.release();
             return Err(ErrorObject::resource_not_found(&uri, request.parts.revision));
         }
         // Fails if the session has ended; then the subscription is dropped.
         let changes = Box::new(LastingChanges::new(subscription, changes));
-        let _ = session.wishes.send(Wish::Follow(uri, changes));
+        let _ = session.wishes.send(Wish::Follow(Followed { uri, _place: place }, changes));
         Ok(Success::empty())
     }
 
@@ -142,22 +135,31 @@ struct ListeningSession {
 /// What a session wants of the call that listens on its behalf.
 enum Wish {
     /// Pass on the changes of this resource.
-    Follow(String, Box<LastingChanges>),
+    Follow(Followed, Box<LastingChanges>),
     /// Do not pass them on any more.
     Leave(String),
 }
 
-impl ListeningSession {
-    fn may_follow(&self) -> bool {
-        let may = self.count.fetch_add(1, Ordering::Relaxed) < MOST;
-        if !may {
-            self.release();
-        }
-        may
-    }
+/// A resource that a session follows.
+struct Followed {
+    uri: String,
+    _place: FollowedPlace,
+}
 
-    fn release(&self) {
-        self.count.fetch_sub(1, Ordering::Relaxed);
+/// The place of a resource among those that a session follows. Dropping it makes room for another.
+struct FollowedPlace(Arc<AtomicUsize>);
+
+impl FollowedPlace {
+    /// `None` if the session follows as many resources as it may.
+    fn take(count: &Arc<AtomicUsize>) -> Option<Self> {
+        let place = Self(count.clone());
+        (count.fetch_add(1, Ordering::Relaxed) < MOST).then_some(place)
+    }
+}
+
+impl Drop for FollowedPlace {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -199,11 +201,10 @@ impl Drop for SessionGuard {
 }
 
 /// The changes for one caller: of its first subscription, and of the resources that a session
-/// follows, each with its URI.
+/// follows.
 struct Listening {
-    streams: Vec<(Option<String>, LastingChanges)>,
+    streams: Vec<(Option<Followed>, LastingChanges)>,
     wishes: UnboundedReceiver<Wish>,
-    count: Arc<AtomicUsize>,
     levels: UnboundedReceiver<LoggingLevel>,
 }
 
@@ -229,16 +230,20 @@ impl Listening {
         Poll::Pending
     }
 
-    /// Dropping a stream ends its subscription at the upstream server.
     fn fulfil(&mut self, wish: Wish) {
         match wish {
-            Wish::Follow(uri, changes) => self.streams.push((Some(uri), *changes)),
-            Wish::Leave(uri) => {
-                let before = self.streams.len();
-                self.streams.retain(|(followed, _)| followed.as_ref() != Some(&uri));
-                self.count.fetch_sub(before - self.streams.len(), Ordering::Relaxed);
+            Wish::Follow(followed, changes) => {
+                self.leave(&followed.uri);
+                self.streams.push((Some(followed), *changes));
             }
+            Wish::Leave(uri) => self.leave(&uri),
         }
+    }
+
+    /// Dropping a stream ends its subscription at the upstream server.
+    fn leave(&mut self, uri: &str) {
+        let is_it = |followed: &Followed| followed.uri == uri;
+        self.streams.retain(|(followed, _)| !followed.as_ref().is_some_and(is_it));
     }
 }
 

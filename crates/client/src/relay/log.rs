@@ -17,10 +17,10 @@ impl Relay {
         if is_per_request || !self.passes_on() || !client.capabilities().supports_logging() {
             return;
         }
-        if client.application.callers().lower_level(level)
-            && let Err(error) = log_level::set(&client.link, level).await
-        {
-            client.application.note_odd(&error.to_string());
+        let Some(asked) = client.application.callers().lower_level(level) else { return };
+        match log_level::set(&client.link, level).await {
+            Ok(()) => asked.accept(),
+            Err(error) => client.application.note_odd(&error.to_string()),
         }
     }
 }

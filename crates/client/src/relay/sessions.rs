@@ -123,14 +123,14 @@ impl CallerSessions {
         }
     }
 
-    /// Notes that a caller wants this level. Gives whether the server has to be asked for it.
-    pub(super) fn lower_level(&self, level: LoggingLevel) -> bool {
+    /// Notes that a caller wants this level. `None` if the server was asked for it already.
+    pub(super) fn lower_level(&self, level: LoggingLevel) -> Option<AskedLevel<'_>> {
         let mut asked = lock(&self.level);
-        let is_lower = asked.is_none_or(|asked| level < asked);
-        if is_lower {
-            *asked = Some(level);
+        if asked.is_some_and(|asked| asked <= level) {
+            return None;
         }
-        is_lower
+        let before = asked.replace(level);
+        Some(AskedLevel { sessions: self, level, before, is_accepted: false })
     }
 
     /// Remembers which caller was sent to a page.
@@ -168,6 +168,31 @@ impl CallerSessions {
     }
 }
 
+/// A level that the upstream server is asked for. Dropping it says that the server did not accept it,
+/// so that it is asked again.
+pub(super) struct AskedLevel<'s> {
+    sessions: &'s CallerSessions,
+    level: LoggingLevel,
+    before: Option<LoggingLevel>,
+    is_accepted: bool,
+}
+
+impl AskedLevel<'_> {
+    /// The server accepted it.
+    pub(super) fn accept(mut self) {
+        self.is_accepted = true;
+    }
+}
+
+impl Drop for AskedLevel<'_> {
+    fn drop(&mut self) {
+        let mut asked = lock(&self.sessions.level);
+        if !self.is_accepted && *asked == Some(self.level) {
+            *asked = self.before;
+        }
+    }
+}
+
 /// Keeps a session in [`CallerSessions`].
 struct SessionGuard {
     sessions: Arc<CallerSessions>,
@@ -177,5 +202,24 @@ struct SessionGuard {
 impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.name, &self.name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_counts_from_the_moment_when_the_server_has_accepted_it() {
+        use LoggingLevel::{Debug, Error, Info};
+        let sessions = CallerSessions::default();
+        sessions.lower_level(Error).unwrap().accept();
+        drop(sessions.lower_level(Info).unwrap());
+        let info = sessions.lower_level(Info).unwrap();
+        assert!(sessions.lower_level(Info).is_none(), "the server is being asked");
+        sessions.lower_level(Debug).unwrap().accept();
+        // The server sends more anyway.
+        drop(info);
+        assert!(sessions.lower_level(Info).is_none());
     }
 }
