@@ -4,6 +4,8 @@
 //! A start runs as a task of its own: a caller that goes away does not cancel it for the others
 //! that wait. After a failure there is a pause, in which calls fail at once instead of waiting.
 
+mod lease;
+
 use std::future::pending;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
@@ -14,10 +16,10 @@ use bowline_types::capability::ClientCapabilities;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
+pub(crate) use self::lease::Lease;
 use crate::asking::Asking;
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
-use crate::met::MetServer;
 
 /// The number of the next connection. Begins at random, because cursors hold numbers of connections,
 /// and those of another process of the gateway are not valid here.
@@ -405,49 +407,4 @@ impl Inner {
 
 fn unavailable(state: &State) -> Unavailable {
     state.problem.clone().unwrap_or_else(Unavailable::stopped)
-}
-
-/// The use of a connection by one call.
-#[derive(Debug)]
-pub(crate) struct Lease {
-    client: Client,
-    relay: Relay,
-    generation: u64,
-    /// Where it is counted; `None` if it does not keep the server from being stopped.
-    returns: Option<Weak<Inner>>,
-}
-
-impl Lease {
-    pub(crate) fn relay(&self) -> Relay {
-        self.relay.clone()
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.client.is_closed()
-    }
-
-    pub(crate) fn met(&self) -> MetServer {
-        MetServer::of(&self.client)
-    }
-
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let Some(inner) = self.returns.as_ref().and_then(Weak::upgrade) else { return };
-        let mut state = lock(&inner.state);
-        if state.generation != self.generation {
-            return;
-        }
-        let Phase::Running(running) = &mut state.phase else { return };
-        running.leases -= 1;
-        if running.leases == 0 {
-            running.idle_since = Instant::now();
-            drop(state);
-            inner.released.notify_waiters();
-        }
-    }
 }
