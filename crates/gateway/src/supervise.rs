@@ -308,7 +308,7 @@ impl Supervised {
     }
 
     /// Waits until the server is stopped for good.
-    async fn closed(&self) {
+    pub(crate) async fn closed(&self) {
         let mut changes = self.0.changes.subscribe();
         while !matches!(lock(&self.0.state).phase, Phase::Closed) {
             // Fails only if all of this is dropped.

@@ -93,9 +93,15 @@ impl Subscription<'_> {
         loop {
             let lane = lanes.borrow_and_update().clone();
             let mut listening = pin!(self.listen_on(&lane, &request));
+            let mut is_closed = false;
             loop {
                 tokio::select! {
                     outcome = &mut listening => return outcome,
+                    // It made room for a lane of other callers.
+                    () = lane.closed(), if !is_closed => {
+                        is_closed = true;
+                        self.regroup(&request.parts);
+                    }
                     // Fails only if the caller is gone, which this holds.
                     _ = lanes.changed() => break,
                     // From its first question on, callers of a server share other lanes.

@@ -253,6 +253,29 @@ async fn subscriptions_of_a_session_move_with_its_calls() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_caller_whose_connection_made_room_for_another_hears_of_changes_on_its_next_one() {
+    for way in ways() {
+        let far = server();
+        let fake = Fake::speaking(Revision::LATEST_LEGACY, far.clone());
+        let mut limits = GatewayLimits::default();
+        limits.process_lanes = 1;
+        let server = limited(ASKS, &fake, limits);
+        let forms = connect(&server, way, |builder| {
+            builder.on_ask(|question| async move { question.accept(true) })
+        });
+        let (forms, (pages, _)) = (forms.await, asked(&server, way).await);
+        let mut changes = forms.subscribe().tools().open().await.unwrap();
+        for caller in [&forms, &pages, &forms] {
+            caller.call("far__say", json!({ "message": "hi" })).await.unwrap();
+            while next(&mut changes).await.is_some() {}
+        }
+        assert_eq!((fake.starts(), fake.running().await), (3, 1), "{way:?}");
+        far.notify().tools_changed();
+        assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?}");
+    }
+}
+
 /// When the server is known to ask, callers that can answer nothing get another connection than before.
 #[tokio::test(start_paused = true)]
 async fn callers_that_can_answer_nothing_hear_of_changes_on_their_new_connection() {
