@@ -178,9 +178,12 @@ pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<
     let connecting = Box::pin(connecting);
     let first = within(patience, noticed(&dial.target.label, connecting)).await?;
     let met = MetServer::of(&first);
-    let (info, label) = (met.info.clone(), dial.target.label.clone());
+    let info = met.info.clone();
+    // Callers hear it in errors. The command line and the address are not for them: both can hold
+    // secrets.
+    let name = info.as_ref().map_or("server", |info| &info.name);
     dial.first = Mutex::new(Some((first, declared)));
-    let lanes = Lanes::new(label, Arc::new(dial), limits);
+    let lanes = Lanes::new(name, Arc::new(dial), limits);
     let lanes = match callers {
         Callers::One => lanes.for_one_caller(),
         Callers::Many => lanes,

@@ -75,6 +75,34 @@ fn a_server_that_cannot_be_reached_ends_the_bridge_with_3() {
     assert_eq!(network.code, Some(3), "{}", network.stderr);
 }
 
+/// Ends the server's output instead of a certain answer.
+const DYING: &str = r#""$0" demo --stdio | { sed -u '/"text":"die"/Q'; kill $$; }"#;
+
+/// Callers of `serve` did not write its command line, in which secrets can stand.
+#[test]
+fn an_error_of_serve_does_not_show_the_command_line_of_its_server() {
+    let command = ["/bin/sh", "-c", DYING, bowline_path(), "--token=s3cret"];
+    let words = [&["serve", "--json", "--http", "127.0.0.1:0", "--"], &command[..]].concat();
+    let serving = Serving::start(bowline().args(words));
+    let failed = run(&["call", &serving.url, "echo", "message=die"]);
+    assert!(failed.stderr.contains("ended before it answered"), "{}", failed.stderr);
+    assert!(!failed.stderr.contains("s3cret"), "{}", failed.stderr);
+    serving.stop();
+}
+
+#[test]
+fn an_error_of_serve_does_not_show_the_address_of_its_server() {
+    let http = HttpExhibit::start();
+    let address = http.url.clone();
+    let serving =
+        Serving::start(bowline().args(["serve", "--json", "--http", "127.0.0.1:0", &address]));
+    drop(http);
+    let failed = run(&["call", &serving.url, "echo", "message=hi"]);
+    assert!(failed.stderr.contains("the server `"), "{}", failed.stderr);
+    assert!(!failed.stderr.contains(&address), "{}", failed.stderr);
+    serving.stop();
+}
+
 const GATEWAY: &[&str] = &["gateway", "bowline.json", "--json", "--http", "127.0.0.1:0"];
 
 fn write_config(folder: &Path, servers: &str) {
