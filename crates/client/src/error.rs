@@ -163,7 +163,15 @@ impl Error {
     /// failed, or there were too many questions. Up to 2025-11-25 the server gets an error for the
     /// question instead, and decides how the call ends.
     pub fn is_unanswered(&self) -> bool {
-        matches!(self.0.kind, Kind::Call(CallError::Unanswered(_)))
+        self.unanswered().is_some()
+    }
+
+    /// Why a question of the server was not answered, if that ended the call.
+    pub(crate) fn unanswered(&self) -> Option<&ErrorObject> {
+        match &self.0.kind {
+            Kind::Call(CallError::Unanswered(why)) => Some(why),
+            _ => None,
+        }
     }
 
     /// Whether the call became a task that was cancelled, by this program or another one.

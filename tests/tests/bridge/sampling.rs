@@ -1,9 +1,15 @@
 //! Sampling: the model of the caller.
 
-use bowline::types::deprecated::sampling::CreateMessageResult;
-use bowline::{Ask, Server, Tool, tool, tools};
+use std::time::Duration;
 
-use crate::support::{ALL, L, cells};
+use bowline::client::{ClientBuilder, RelayFailure};
+use bowline::types::deprecated::sampling::CreateMessageResult;
+use bowline::types::error::code;
+use bowline::{Ask, Server, Tool, tool, tools};
+use bowline_gateway::park::ParkLimits;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::support::{ALL, L, M, cells};
 
 /// Summarize a text
 #[tool]
@@ -39,21 +45,61 @@ async fn the_model_of_the_caller_answers() {
     }
 }
 
+fn refusing(builder: ClientBuilder) -> ClientBuilder {
+    builder.on_sample(|_| async { Err::<CreateMessageResult, _>("not now") })
+}
+
+/// A server with a handshake decides how its call goes on. A modern one gets only results.
 #[tokio::test(start_paused = true)]
-async fn a_refusal_of_the_caller_reaches_the_server_or_ends_the_call() {
-    for cell in cells(&ALL).filter(|cell| cell.caller == L) {
-        let client = cell
-            .through(&server(), |builder| {
-                builder.on_sample(|_| async { Err::<CreateMessageResult, _>("not now") })
-            })
-            .await;
-        let text = match client.call("summarize", ()).await {
-            Ok(failed) => {
-                assert!(failed.is_error(), "{cell:?}");
-                failed.text()
+async fn a_refusal_of_a_session_reaches_the_server_or_ends_the_call_with_its_reason() {
+    for cell in cells(&[(L, L), (L, M)]) {
+        let client = cell.through(&server(), refusing).await;
+        let outcome = client.call("summarize", ()).await;
+        if cell.upstream == L {
+            let failed = outcome.unwrap();
+            assert!(failed.is_error() && failed.text().contains("not now"), "{cell:?}");
+            continue;
+        }
+        let error = outcome.unwrap_err().rpc().cloned().unwrap();
+        assert_eq!(error.code, code::INTERNAL_ERROR, "{cell:?}");
+        assert!(error.message.contains("not now"), "{cell:?}: {error}");
+        let failure: RelayFailure = error.parse_data().unwrap();
+        assert!(failure.may_have_run, "{cell:?}");
+    }
+}
+
+/// Such a caller refuses by staying away, so the call at a server with a handshake is cancelled when
+/// its time to answer is over.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_a_caller_without_a_session_ends_the_call_at_the_server_in_time() {
+    for cell in cells(&[(M, L)]) {
+        let (sender, mut ended) = unbounded_channel();
+        let summarize = move |ask: Ask| {
+            let guard = Dropped(sender.clone());
+            async move {
+                let _guard = guard;
+                Ok::<_, bowline::Error>(ask.sample("Summarize: tea is hot.").await?.text())
             }
-            Err(error) => error.to_string(),
         };
-        assert!(!text.is_empty(), "{cell:?}");
+        let far = Server::new("thinker", "1.0.0").tool(Tool::new("summarize", summarize));
+        let client = cell.through(&far, refusing).await;
+        let error = client.call("summarize", ()).await.unwrap_err();
+        assert!(
+            error.is_unanswered() && error.to_string().contains("not now"),
+            "{cell:?}: {error}"
+        );
+        let patience = ParkLimits::default().question_timeout + Duration::from_secs(1);
+        let heard = tokio::time::timeout(patience, ended.recv()).await;
+        assert_eq!(heard, Ok(Some("dropped")), "{cell:?}");
+    }
+}
+
+/// Reports when it is dropped.
+struct Dropped(UnboundedSender<&'static str>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        // At the end of the test the receiver may be gone.
+        _ = self.0.send("dropped");
     }
 }

@@ -99,16 +99,24 @@ pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
     if error.is_not_offered() {
         return not_offered(method);
     }
-    let reason = match error {
-        _ if error.is_timeout() => "did not answer in time",
-        _ if error.is_closed() => "is gone",
-        _ if error.is_denied() => "was not asked, because the application did not allow it",
-        _ if error.is_unanswered() => "asked a question that could not be answered here",
-        _ if error.is_invalid_answer() => "gave an answer that cannot be passed on",
-        _ => "was not asked",
+    let reason = match error.unanswered() {
+        // A server with a handshake would get this text, and could tell the caller.
+        Some(why) => &format!("asked a question that was not answered: {}", why.message),
+        None => reason(error),
     };
     let failure = RelayFailure { may_have_run: error.may_have_run() };
     ErrorObject::internal(format!("`{method}`: {UNNAMED} {reason}")).with_data(&failure)
+}
+
+/// Why a call failed on its way, without internal details.
+fn reason(error: &Error) -> &'static str {
+    match error {
+        _ if error.is_timeout() => "did not answer in time",
+        _ if error.is_closed() => "is gone",
+        _ if error.is_denied() => "was not asked, because the application did not allow it",
+        _ if error.is_invalid_answer() => "gave an answer that cannot be passed on",
+        _ => "was not asked",
+    }
 }
 
 /// Reads the params of a request.
