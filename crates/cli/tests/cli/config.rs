@@ -58,7 +58,7 @@ fn a_server_of_the_user_is_called_by_its_name() {
     assert_eq!(called.stdout, "hi\n");
 }
 
-// spec: LOCAL-1, LOCAL-2, LOCAL-3
+// spec: LOCAL-1, LOCAL-2, LOCAL-3, LOCAL-5
 #[test]
 fn a_server_of_the_project_is_not_started_without_consent() {
     let folders = Folders::new(&[("project/.mcp.json", marking())]);
@@ -250,7 +250,7 @@ fn a_name_that_is_not_configured_brings_those_that_are() {
     }
 }
 
-// spec: LOCAL-1, LOCAL-4
+// spec: LOCAL-1, LOCAL-4, LOCAL-8
 #[test]
 fn no_command_touches_a_server_of_the_project_without_consent() {
     let folders = Folders::new(&[("project/.mcp.json", marking())]);

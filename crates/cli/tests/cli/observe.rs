@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::net::TcpStream;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::redis_server::RedisServer;
 use super::serving::Serving;
@@ -88,5 +88,38 @@ fn a_line_of_the_log_has_the_ids_of_the_trace() {
     assert_eq!((&line["name"], &line["outcome"]), (&"echo".into(), &"completed".into()));
     assert_eq!(line["trace_id"].as_str().map(str::len), Some(32), "{line}");
     assert_eq!(line["span_id"].as_str().map(str::len), Some(16), "{line}");
+    assert!(!log.contains("canary4711"), "{log}");
+}
+
+/// The log tells which server was used, by which client, and how it ended; arguments stay out of it.
+// spec: LOCAL-8
+#[test]
+fn a_gateway_logs_each_use_of_each_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = json!({ "command": bowline_path(), "args": ["demo", "--stdio"] });
+    let config = json!({ "mcpServers": { "one": entry, "two": entry } });
+    fs::write(folder.path().join("bowline.json"), config.to_string()).unwrap();
+    let gateway = ["gateway", "bowline.json", "--json", "--http", "127.0.0.1:0", "--log", "json"];
+    let observed = Serving::start_in(folder.path(), &gateway);
+    for revision in BOTH {
+        let revision = ["--revision", revision];
+        let words = ["call", &observed.url, "one__echo", "message=canary4711"];
+        assert_eq!(run(&[&words[..], &revision].concat()).code, Some(0));
+        let words = ["call", &observed.url, "two__fail"];
+        assert_eq!(run(&[&words[..], &revision].concat()).code, Some(1));
+    }
+    let log = observed.stop();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let calls = lines.filter(|line| line["method"] == "tools/call");
+    let keys = ["name", "client", "revision", "outcome"];
+    let calls: Vec<Value> =
+        calls.map(|line| keys.iter().map(|key| line[key].clone()).collect()).collect();
+    let expected = BOTH.map(|revision| {
+        [
+            json!(["one__echo", "bowline", revision, "completed"]),
+            json!(["two__fail", "bowline", revision, "tool_error"]),
+        ]
+    });
+    assert_eq!(calls, expected.concat(), "{log}");
     assert!(!log.contains("canary4711"), "{log}");
 }
