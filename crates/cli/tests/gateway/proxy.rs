@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use bowline::types::revision::Revision;
 use bowline::{Server, Tool};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -34,11 +35,21 @@ pub(crate) const FAULTS: [Fault; 6] = [
     Fault::Garbage,
 ];
 
+/// What the proxy saw.
+#[derive(Default)]
+struct Seen {
+    /// Every request, head and body.
+    requests: Mutex<Vec<String>>,
+    /// The requests that hang and whose connection the caller closed.
+    given_up: Mutex<Vec<String>>,
+}
+
 /// The proxy and the server behind it, until the runtime ends.
 pub(crate) struct Proxied {
     pub(crate) url: String,
-    /// Every request, head and body.
-    requests: Arc<Mutex<Vec<String>>>,
+    /// Whether the server begins with a handshake.
+    is_legacy: bool,
+    seen: Arc<Seen>,
     /// How often each nonce was called.
     runs: Arc<Mutex<HashMap<String, usize>>>,
 }
@@ -62,18 +73,40 @@ impl Proxied {
         tokio::spawn(async move { bound.serve_until(std::future::pending()).await });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
-        let noted = requests.clone();
+        let seen = Arc::<Seen>::default();
+        let noted = seen.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(pass(stream, behind.clone(), noted.clone()));
             }
         });
-        Self { url, requests, runs }
+        Self { url, is_legacy: revision.has_handshake(), seen, runs }
     }
 
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap().clone()
+        self.seen.requests.lock().unwrap().clone()
+    }
+
+    /// How often the server was called with a nonce.
+    pub(crate) fn calls(&self, nonce: &str) -> usize {
+        self.requests().iter().filter(|request| request.contains(nonce)).count()
+    }
+
+    /// How often a call that hangs was cancelled: by a message about it, or without a handshake by
+    /// the end of its connection.
+    pub(crate) fn cancellations(&self, nonce: &str) -> usize {
+        if !self.is_legacy {
+            let given_up = self.seen.given_up.lock().unwrap();
+            return given_up.iter().filter(|request| request.contains(nonce)).count();
+        }
+        let requests = self.requests();
+        let call = requests.iter().find(|request| request.contains(nonce)).unwrap();
+        let id = &body(call)["id"];
+        let cancels = |request: &&String| {
+            let message = body(request);
+            message["method"] == "notifications/cancelled" && message["params"]["requestId"] == *id
+        };
+        requests.iter().filter(cancels).count()
     }
 
     pub(crate) fn runs(&self, nonce: &str) -> usize {
@@ -82,15 +115,15 @@ impl Proxied {
 }
 
 /// Passes one request on, or breaks it. Each has a connection of its own.
-async fn pass(mut caller: TcpStream, behind: String, requests: Arc<Mutex<Vec<String>>>) {
+async fn pass(mut caller: TcpStream, behind: String, seen: Arc<Seen>) {
     let Some(request) = read_request(&mut caller).await else { return };
-    requests.lock().unwrap().push(request.clone());
+    seen.requests.lock().unwrap().push(request.clone());
     let is_run = |fault: &Fault| request.contains(&format!("\"nonce\":\"{fault:?}"));
     let fault = FAULTS.into_iter().find(is_run);
     if fault == Some(Fault::Hang) {
         // Until the caller closes the connection.
         let _ = caller.read_to_end(&mut Vec::new()).await;
-        return;
+        return seen.given_up.lock().unwrap().push(request);
     }
     if fault == Some(Fault::ResetBefore) {
         return caller.set_zero_linger().unwrap();
@@ -108,11 +141,17 @@ async fn pass(mut caller: TcpStream, behind: String, requests: Arc<Mutex<Vec<Str
     match fault {
         Fault::Half => answer.truncate(answer.len() - 20),
         Fault::WrongId => answer = renumbered(&answer),
-        Fault::Garbage => answer = answer.replace("\"jsonrpc\"", "]\"jsonrp"),
+        Fault::Garbage => answer = answer.replace("\"jsonrpc\"", "]\"jsonrpc"),
         _ => return caller.set_zero_linger().unwrap(),
     }
     // Fails if the caller is gone.
     let _ = caller.write_all(answer.as_bytes()).await;
+}
+
+/// The message of a request; `null` if it has none.
+fn body(request: &str) -> Value {
+    let (_, body) = request.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_default()
 }
 
 /// The request, head and body; `None` if the connection ends before.

@@ -142,7 +142,7 @@ pub(crate) enum Start {
 
 /// Refuses the probe of the gateway, if there is one, and then runs the command. A gateway that
 /// knows the server begins with the handshake, which the command gets.
-const REFUSING_THE_PROBE: &str = r#"read -r first
+pub(crate) const REFUSING_THE_PROBE: &str = r#"read -r first
     case $first in *'"server/discover"'*)
         id=$(printf '%s' "$first" | sed 's/.*"id":\([0-9]*\).*/\1/')
         printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}\n' "$id"

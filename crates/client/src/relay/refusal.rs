@@ -115,6 +115,7 @@ fn reason(error: &Error) -> &'static str {
         _ if error.is_closed() => "is gone",
         _ if error.is_denied() => "was not asked, because the application did not allow it",
         _ if error.is_invalid_answer() => "gave an answer that cannot be passed on",
+        _ if error.may_have_run() => "was asked, but gave no answer",
         _ => "was not asked",
     }
 }
