@@ -10,6 +10,7 @@ export const INSTRUCTIONS = 'A peer for interoperability tests.';
 export const LEVELS = ['debug', 'info', 'warning', 'error'];
 const MOTD = 'peer://motd';
 const MOTD_TEXT = 'Tie a bowline.';
+export const TIME_TO_SIGN_IN = 300;
 export const PAGE = { message: 'Sign in there.', url: 'https://example.com/sign-in' };
 
 const BYTES = Buffer.from([0, 1, 254, 255]).toString('base64');

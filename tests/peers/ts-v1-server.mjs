@@ -83,6 +83,16 @@ function addQuestions(server) {
     await ask.createElicitationCompletionNotifier('unlock')();
     return features.text('unlocked');
   });
+  let hasSignedIn = false;
+  const signIn = async () => {
+    hasSignedIn = true;
+    await ask.createElicitationCompletionNotifier('enter')();
+  };
+  tool('enter', {}, () => {
+    if (hasSignedIn) return features.text('welcome');
+    setTimeout(signIn, features.TIME_TO_SIGN_IN);
+    throw new UrlElicitationRequiredError([{ mode: 'url', elicitationId: 'enter', ...features.PAGE }], 'Sign in first.');
+  });
   tool('sample', {}, async () => features.json(features.sampled(await ask.createMessage(features.CONVERSATION))));
   tool('sample_tools', {}, async () => features.json(features.sampled(await ask.createMessage(features.CONVERSATION_WITH_TOOLS))));
   tool('roots', {}, async () => features.json((await ask.listRoots()).roots));

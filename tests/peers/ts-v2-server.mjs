@@ -35,6 +35,8 @@ function peer() {
     {
       instructions: features.INSTRUCTIONS,
       capabilities: { logging: {}, resources: { subscribe: true } },
+      // Templates never change here.
+      cacheHints: { 'resources/templates/list': { ttlMs: 60_000, cacheScope: 'public' } },
       requestState: { verify: requestState.verify }
     }
   );

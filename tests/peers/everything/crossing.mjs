@@ -5,8 +5,12 @@
 // and the report leaves it out.
 
 import { all, bare, change, form, outcome, stripped } from './crossing_steps.mjs';
+import { answerOfModel, refused, ROOT } from './host.mjs';
 
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const MOTD = 'peer://motd';
+/** How long to wait for what may never come. */
+const MOMENT = 5_000;
 const FILLED = { name: 'Ada', age: 36, member: false, knot: 'hitch' };
 
 export const FEATURES = {
@@ -21,13 +25,22 @@ export const FEATURES = {
   accepted: { use: host => form(host, 'greet', { action: 'accept', content: FILLED }) },
   declined: { use: host => form(host, 'greet', { action: 'decline' }) },
   page: { use: host => form(host, 'sign_in', { action: 'accept' }) },
+  pageFirst: { use: pageFirst },
   sampling: { use: host => outcome(host, 'sample') },
+  samplingTools: { use: host => outcome(host, 'sample_tools') },
+  logging: { use: logging },
+  roots: { use: host => outcome(host, 'roots') },
+  rootsChange: { use: rootsChange },
+  caching: { use: caching },
+  ping: { use: ({ client }) => refused(client.ping()) },
   cancellation: { use: cancellation },
   resources: { use: resources },
   notFound: { use: host => failed(host.client.readResource({ uri: 'peer://nothing' })) },
   changes: { use: changes },
   prompts: { use: prompts },
-  completion: { use: completion }
+  completion: { use: completion },
+  // The last one: a call that is parked keeps its server to itself until it expires.
+  samplingRefused: { use: samplingRefused }
 };
 
 async function failed(asking) {
@@ -40,6 +53,52 @@ async function progress(host) {
   // Both SDKs may miss the last steps, which arrive together with the answer.
   const isIncreasing = seen.every((step, index) => index === 0 || step.progress > seen[index - 1].progress);
   return { result, first: seen[0] ?? null, isIncreasing };
+}
+
+/** A tool that refuses until the user has signed in at a page, which the user does a moment later. */
+async function pageFirst(host) {
+  if (!(await offers(host, 'enter'))) return null;
+  const before = host.heard.length;
+  const { result, asked } = await form(host, 'enter', { action: 'accept' });
+  if (result.content) return { result, asked };
+  const completed = await host.hears('notifications/elicitation/complete', 1, before);
+  return { refused: result, completed, result: await outcome(host, 'enter'), asked };
+}
+
+async function offers(host, tool) {
+  return (await all(host, 'listTools', 'tools')).some(({ name }) => name === host.peer.prefix + tool);
+}
+
+async function samplingRefused(host) {
+  host.model = async () => {
+    throw Object.assign(new Error('not today'), { code: -1 });
+  };
+  const result = await outcome(host, 'sample');
+  host.model = answerOfModel;
+  return result;
+}
+
+/** The log messages of a call at the level `warning`, which a session sets and a request states. */
+async function logging(host) {
+  const since = host.heard.length;
+  if (!host.isModern) await host.client.setLoggingLevel('warning');
+  await outcome(host, 'chatter', {}, { meta: { [LOG_LEVEL]: 'warning' } });
+  return host.hears('notifications/message', 2, since);
+}
+
+/** Other roots: what the server hears of the change, and what it gets when it asks again. */
+async function rootsChange(host) {
+  host.roots = [{ uri: `${ROOT}/other` }];
+  // A client without a session has nobody to tell.
+  if (!host.isModern) await host.client.sendRootsListChanged();
+  const changed = async () => JSON.parse((await outcome(host, 'seen')).content[0].text).rootsChanged;
+  if (!host.isModern) await host.eventually(async () => (await changed()) > 0, MOMENT);
+  return { heard: await changed(), roots: await outcome(host, 'roots') };
+}
+
+async function caching({ client }) {
+  const kept = ({ ttlMs, cacheScope }) => ({ ttlMs, cacheScope });
+  return { templates: kept(await client.listResourceTemplates()), motd: kept(await client.readResource({ uri: MOTD })) };
 }
 
 async function cancellation(host) {

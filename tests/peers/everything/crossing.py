@@ -3,13 +3,17 @@
 import json
 
 import anyio
-from host import UPDATED, Host, answer_with
+from features import COMPLETE, LOG_LEVEL
+from host import ROOT, UPDATED, Host, answer_with, refused, think
 from mcp import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
 MOTD = "peer://motd"
 FILLED = {"name": "Ada", "age": 36, "member": False, "knot": "hitch"}
 LISTED = "notifications/tools/list_changed"
+LOGGED = "notifications/message"
+#: How long to wait for what may never come.
+MOMENT = 5
 #: Members of results that belong to one connection, and say nothing about the server behind.
 OF_THE_HOP = ["resultType", "ttlMs", "cacheScope", "nextCursor"]
 
@@ -41,9 +45,9 @@ async def named(host: Host, kind: str) -> list[dict]:
     return [item | {"name": strip(item["name"])} for item in await every(host, kind)]
 
 
-async def outcome(host: Host, name: str, arguments: dict | None = None, progress=None) -> dict:
+async def outcome(host: Host, name: str, arguments: dict | None = None, progress=None, meta=None) -> dict:
     """The result of a tool, or the error of the call."""
-    return await answered(host.peer.call(host.prefix + name, arguments or {}, progress=progress))
+    return await answered(host.peer.call(host.prefix + name, arguments or {}, progress=progress, meta=meta))
 
 
 async def answered(asking) -> dict:
@@ -117,6 +121,77 @@ async def page(host: Host):
 
 async def sampling(host: Host):
     return await outcome(host, "sample")
+
+
+async def page_first(host: Host):
+    """A tool that refuses until the user has signed in at a page, which the user does a moment later."""
+    if not any(tool["name"] == "enter" for tool in await named(host, "tools")):
+        return None
+    before = len(host.heard)
+    seen = await ask(host, "enter", {"action": "accept"})
+    if "content" in seen["result"]:
+        return seen
+    completed = await host.hears(COMPLETE, 1, before)
+    return {"refused": seen["result"], "completed": completed, "result": await outcome(host, "enter"), "asked": seen["asked"]}
+
+
+async def sampling_tools(host: Host):
+    return await outcome(host, "sample_tools")
+
+
+async def sampling_refused(host: Host):
+    def refuse(params: dict) -> dict:
+        raise MCPError(-1, "not today")
+
+    host.model = refuse
+    result = await outcome(host, "sample")
+    host.model = think
+    return result
+
+
+async def logging(host: Host):
+    """The log messages of a call at the level `warning`, which a session sets and a request states."""
+    since = len(host.heard)
+    if not host.is_modern:
+        await host.peer.method("set_logging_level")("warning")
+    await outcome(host, "chatter", meta={LOG_LEVEL: "warning"})
+    return await host.hears(LOGGED, 2, since)
+
+
+async def roots(host: Host):
+    return await outcome(host, "roots")
+
+
+async def roots_change(host: Host):
+    """Other roots: what the server hears of the change, and what it gets when it asks again."""
+
+    async def changed() -> int:
+        return json.loads((await outcome(host, "seen"))["content"][0]["text"])["rootsChanged"]
+
+    async def is_noticed() -> bool:
+        return await changed() > 0
+
+    host.roots = [f"{ROOT}/other"]
+    # A client without a session has nobody to tell.
+    if not host.is_modern:
+        await host.peer.method("send_roots_list_changed")()
+        await host.eventually(is_noticed, MOMENT)
+    return {"heard": await changed(), "roots": await outcome(host, "roots")}
+
+
+async def caching(host: Host):
+    def kept(result) -> dict:
+        model = json.loads(result.model_dump_json(by_alias=True, exclude_none=True))
+        return {name: model[name] for name in ["ttlMs", "cacheScope"] if name in model}
+
+    return {
+        "templates": kept(await host.peer.page("resource_templates", None)),
+        "motd": kept(await host.peer.read(MOTD)),
+    }
+
+
+async def ping(host: Host):
+    return await refused(host.peer.method("ping")())
 
 
 async def cancellation(host: Host):
@@ -219,11 +294,20 @@ FEATURES = [
     (accepted, []),
     (declined, []),
     (page, []),
+    (page_first, []),
     (sampling, []),
+    (sampling_tools, []),
+    (logging, ["set_logging_level"]),
+    (roots, []),
+    (roots_change, ["send_roots_list_changed"]),
+    (caching, []),
+    (ping, ["ping"]),
     (cancellation, []),
     (resources, []),
     (not_found, []),
     (changes, ["listen", "subscribe_resource"]),
     (prompts, []),
     (completion, ["complete"]),
+    # The last one: a call that is parked keeps its server to itself until it expires.
+    (sampling_refused, []),
 ]

@@ -31,9 +31,10 @@ export function stripped({ peer: { prefix } }, items) {
 }
 
 /** The result of a tool, or the error of the call. */
-export async function outcome(host, name, args = {}, options = {}) {
+export async function outcome(host, name, args = {}, { meta, ...options } = {}) {
+  const params = { name: host.peer.prefix + name, arguments: args, ...(meta && { _meta: meta }) };
   try {
-    return bare(await host.peer.callTool({ name: host.peer.prefix + name, arguments: args }, options));
+    return bare(await host.peer.callTool(params, options));
   } catch (error) {
     return { code: error.code ?? error.constructor.name, message: error.message, ...(error.data && { data: error.data }) };
   }

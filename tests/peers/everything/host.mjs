@@ -13,13 +13,15 @@ export class Host {
   oddities = [];
   /** How the user answers forms and URL elicitations. */
   user = async () => ({ action: 'decline' });
+  /** How the model answers. */
+  model = answerOfModel;
 
   constructor(peer) {
     this.peer = peer;
     this.client = peer.client;
     peer.client.onerror = ({ message }) => this.oddities.push(message);
     peer.answer('elicitation/create', ({ params }) => this.#note(params, this.user));
-    peer.answer('sampling/createMessage', ({ params }) => this.#note(params, think));
+    peer.answer('sampling/createMessage', ({ params }) => this.#note(params, this.model));
     peer.answer('roots/list', async () => ({ roots: this.roots }));
     for (const method of [
       'notifications/message',
@@ -66,15 +68,15 @@ export class Host {
   }
 
   /** Waits until a condition holds, for a limited time. */
-  async eventually(isSo) {
-    for (const end = Date.now() + PATIENCE; !(await isSo()) && Date.now() < end; ) {
+  async eventually(isSo, patience = PATIENCE) {
+    for (const end = Date.now() + patience; !(await isSo()) && Date.now() < end; ) {
       await new Promise(resolve => setTimeout(resolve, 10));
     }
   }
 }
 
 /** The model: calls the first tool, and then repeats its result. */
-async function think({ messages, tools = [] }) {
+export async function answerOfModel({ messages, tools = [] }) {
   const base = { role: 'assistant', model: 'peer-model' };
   const [last] = [messages.at(-1).content].flat();
   if (last.type === 'tool_result') {

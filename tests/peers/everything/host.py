@@ -26,6 +26,8 @@ class Host:
         self.oddities: list[str] = []
         #: How the user answers forms and URL elicitations.
         self.user = answer_with({"action": "decline"})
+        #: How the model answers.
+        self.model = think
 
     async def elicited(self, params: dict) -> dict:
         self.asked.append(params)
@@ -67,9 +69,9 @@ class Host:
         await self.eventually(enough)
         return said()
 
-    async def eventually(self, is_so) -> None:
+    async def eventually(self, is_so, patience: float = PATIENCE) -> None:
         """Waits until a condition holds, for a limited time."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while not await is_so() and time.monotonic() < end:
             await anyio.sleep(0.01)
 

@@ -7,7 +7,7 @@ import mcp.client.session
 from fastmcp import Client as FastClient
 from fastmcp.client.elicitation import ElicitResult as FastElicitResult
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp_types import (
     CreateMessageResult,
@@ -20,7 +20,6 @@ from mcp_types import (
     SamplingToolsCapability,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from host import think
 
 INFO = Implementation(name="bowline-peer", version="1.0.0")
 SAMPLING = SamplingCapability(tools=SamplingToolsCapability())
@@ -83,7 +82,10 @@ class McpPeer:
         return ElicitResult(**await self.host.elicited(dump(params)))
 
     async def sampled(self, context, params):
-        return sampled(self.host, params)
+        try:
+            return sampled(self.host, params)
+        except MCPError as refusal:
+            return refusal.error
 
     async def rooted(self, context):
         return ListRootsResult(roots=[Root(uri=uri) for uri in self.host.roots])
@@ -134,7 +136,7 @@ class FastMcpPeer(McpPeer):
 
 def sampled(host, params):
     host.asked.append(dump(params))
-    answer = think(host.asked[-1])
+    answer = host.model(host.asked[-1])
     many = isinstance(answer["content"], list)
     return (CreateMessageResultWithTools if many else CreateMessageResult).model_validate(answer)
 

@@ -6,14 +6,16 @@
 //! command, and reports what it sees. A client that cannot reach the server without a bridge is
 //! compared with itself, or with the server, in the era that the other one speaks.
 
+mod comparison;
 mod losses;
 
-use std::fmt;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
+use self::comparison::{differences, named};
 use self::losses::LOSSES;
 use crate::{BOTH, BOWLINE, Serving, at_home, peer};
 
@@ -122,9 +124,18 @@ enum Way {
     Serve,
     /// Stdio for the client, a process behind, with a prefix.
     Gateway,
+    /// HTTP for the client, HTTP to the server if it has that, with a prefix.
+    GatewayOverHttp,
 }
 
-const WAYS: [Way; 3] = [Way::Connect, Way::Serve, Way::Gateway];
+const WAYS: [Way; 4] = [Way::Connect, Way::Serve, Way::Gateway, Way::GatewayOverHttp];
+
+impl Way {
+    /// Whether the client sees one server among several, each with a name from a configuration.
+    fn is_gateway(self) -> bool {
+        matches!(self, Self::Gateway | Self::GatewayOverHttp)
+    }
+}
 
 /// What a gateway puts before the names of tools and prompts.
 const PREFIX: &str = "peer__";
@@ -165,31 +176,37 @@ impl Cell {
         let Self { client, server } = self;
         let command = server.command();
         let words: Vec<&str> = command.iter().map(String::as_str).collect();
-        let options = ["--features", server.features];
-        let report =
-            |options: &[&str], target: &[&str]| client.report(client.revision, options, target);
+        let prefix = if way.is_gateway() { PREFIX } else { "" };
+        let options = ["--features", server.features, "--prefix", prefix];
+        let report = |target: &[&str]| client.report(client.revision, &options, target);
         match way {
             Way::Connect if server.has_http => {
                 let listening = Listening::start(server);
-                report(&options, &["--", BOWLINE, "connect", &listening.1])
+                report(&["--", BOWLINE, "connect", &listening.1])
             }
-            Way::Connect => {
-                report(&options, &[&["--", BOWLINE, "connect", "--"], &words[..]].concat())
-            }
+            Way::Connect => report(&[&["--", BOWLINE, "connect", "--"], &words[..]].concat()),
             Way::Serve => {
                 let serve = ["serve", "--json", "--http", "127.0.0.1:0", "--"];
                 let serving = Serving::start(&[&serve, &words[..]].concat());
-                report(&options, &["--url", &serving.url])
+                report(&["--url", &serving.url])
             }
             Way::Gateway => {
                 let folder = tempfile::tempdir().unwrap();
-                let config = folder.path().join("bowline.json");
                 let entry = json!({ "command": words[0], "args": words[1..] });
-                let text = json!({ "mcpServers": { "peer": entry } }).to_string();
-                std::fs::write(&config, text).unwrap();
-                let options = [&options[..], &["--prefix", PREFIX]].concat();
-                let config = config.to_str().unwrap();
-                report(&options, &["--", BOWLINE, "gateway", "--stdio", config])
+                let config = configure(&folder, &entry);
+                report(&["--", BOWLINE, "gateway", "--stdio", &config])
+            }
+            Way::GatewayOverHttp => {
+                let folder = tempfile::tempdir().unwrap();
+                let listening = server.has_http.then(|| Listening::start(server));
+                let entry = match &listening {
+                    Some(listening) => json!({ "url": listening.1 }),
+                    None => json!({ "command": words[0], "args": words[1..] }),
+                };
+                let config = configure(&folder, &entry);
+                let serving =
+                    Serving::start(&["gateway", "--json", "--http", "127.0.0.1:0", &config]);
+                report(&["--url", &serving.url])
             }
         }
     }
@@ -207,10 +224,18 @@ impl Cell {
         assert!(problems.is_empty(), "{}", problems.join("\n"));
     }
 
+    /// The differences that are not listed, and what is listed although it makes no difference.
     fn compare(&self, way: Way, direct: &Value, bridged: &Value) -> Vec<String> {
         assert_eq!(bridged["protocolVersion"], self.client.revision);
+        let mut expected = named(&direct["features"]);
+        let mut problems = Vec::new();
+        for loss in LOSSES.iter().filter(|loss| (loss.when)(self, way)) {
+            if !loss.apply(self, way, &mut expected) {
+                problems.push(format!("{way:?}: no difference at {}: mend `LOSSES`", loss.at));
+            }
+        }
         let mut found = Vec::new();
-        differences("", &direct["features"], &bridged["features"], &mut found);
+        differences("", &expected, &named(&bridged["features"]), &mut found);
         differences("/absent", &direct["absent"], &bridged["absent"], &mut found);
         let late = "Received a progress notification for an unknown token";
         let oddities =
@@ -218,63 +243,17 @@ impl Cell {
         // SDKs read an answer before progress that came just ahead of it.
         let odd: Vec<_> = oddities.filter(|oddity| !oddity.starts_with(late)).collect();
         differences("/oddities", &json!([]), &json!(odd), &mut found);
-        let listed: Vec<_> = LOSSES.iter().filter(|loss| (loss.when)(self, way)).collect();
-        let is_listed =
-            |difference: &&Difference| listed.iter().any(|loss| loss.covers(&difference.at));
-        let lost = found.iter().filter(|difference| !is_listed(difference));
-        let lost = lost.map(|difference| format!("{way:?}: {difference}"));
-        let stale = listed.iter().filter(|loss| !found.iter().any(|it| loss.covers(&it.at)));
-        let stale =
-            stale.map(|loss| format!("{way:?}: no difference at {}: mend `LOSSES`", loss.at));
-        lost.chain(stale).collect()
+        problems.extend(found.iter().map(|difference| format!("{way:?}: {difference}")));
+        problems
     }
 }
 
-/// A place in two reports where they differ.
-#[derive(Debug)]
-struct Difference {
-    at: String,
-    direct: Value,
-    bridged: Value,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at, direct, bridged } = self;
-        write!(f, "{at}\n  without the bridge: {direct}\n  through the bridge: {bridged}")
-    }
-}
-
-fn differences(at: &str, direct: &Value, bridged: &Value, found: &mut Vec<Difference>) {
-    if let (Some(left), Some(right)) = (by_name(direct), by_name(bridged)) {
-        return differences(at, &left, &right, found);
-    }
-    match (direct, bridged) {
-        (Value::Object(left), Value::Object(right)) => {
-            let only_right = right.keys().filter(|key| !left.contains_key(*key));
-            for key in left.keys().chain(only_right) {
-                differences(&format!("{at}/{key}"), &direct[key], &bridged[key], found);
-            }
-        }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                differences(&format!("{at}/{index}"), left, right, found);
-            }
-        }
-        _ if direct == bridged => {}
-        _ => found.push(Difference {
-            at: at.to_owned(),
-            direct: direct.clone(),
-            bridged: bridged.clone(),
-        }),
-    }
-}
-
-/// A list of things with names as an object, so that a missing one is a difference of its own.
-fn by_name(list: &Value) -> Option<Value> {
-    let items = list.as_array()?.iter();
-    let named = items.map(|item| Some((item["name"].as_str()?.to_owned(), item.clone())));
-    named.collect::<Option<serde_json::Map<_, _>>>().map(Value::Object)
+/// Writes the configuration of a gateway to one server, and returns its path.
+fn configure(folder: &TempDir, entry: &Value) -> String {
+    let config = folder.path().join("bowline.json");
+    let text = json!({ "mcpServers": { "peer": entry } }).to_string();
+    std::fs::write(&config, text).unwrap();
+    config.to_str().unwrap().to_owned()
 }
 
 #[test]
