@@ -158,9 +158,7 @@ async fn compare(
     let in_redis = median(rounds.iter().map(|[_, redis]| *redis).collect());
     // Of the rates, so the other way round.
     let ratio = median(rounds.iter().map(|[memory, redis]| memory / redis).collect());
-    for (name, time, worked) in
-        [("memory", in_memory, worked[0]), ("Redis", in_redis, worked[1])]
-    {
+    for (name, time, worked) in [("memory", in_memory, worked[0]), ("Redis", in_redis, worked[1])] {
         println!(
             "{connections:>2} connections  {name:<6} {:>9.0} calls/s {:>8.1} µs for each connection; \
              processors: {:.1} µs a call here, {:.1} µs in redis-server",

@@ -118,6 +118,24 @@ fn a_command_types_no_commands_into_its_terminal() {
 
 // spec: LOCAL-6
 #[test]
+fn a_command_reaches_no_keyring_of_the_kernel() {
+    let Some(_) = Private::new() else { return };
+    let attempts = [
+        // Looks up the keyring of the session.
+        (libc::SYS_keyctl, "0, -3, 0"),
+        (libc::SYS_add_key, "$type, $name, $name, 1, -2"),
+        (libc::SYS_request_key, "$type, $name, 0, -2"),
+    ];
+    for (call, arguments) in attempts {
+        let strings = r#"my ($type, $name) = ("user", "bowline-test");"#;
+        let script = format!("{strings} syscall({call}, {arguments}) == -1 and print $!");
+        let refused = sandboxed(&[], &["perl", "-e", &script]);
+        assert_eq!(refused.stdout, "Permission denied", "{call}: {refused:?}");
+    }
+}
+
+// spec: LOCAL-6
+#[test]
 fn a_command_uses_udp_only_if_it_is_granted() {
     let Some(_) = Private::new() else { return };
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -2,9 +2,10 @@
 //!
 //! A filter (seccomp) refuses to make sockets of all families but those that the user allows.
 //! Socket files need that most: a user's bus or a container daemon, which listen on one, start
-//! programs outside the sandbox for every client. Two more ways lead around such rules, and are
-//! refused always: `io_uring`, which makes sockets without system calls, and the requests with which a
-//! process types commands into its terminal.
+//! programs outside the sandbox for every client. Three more ways lead around the rules, and are
+//! refused always: `io_uring`, which makes sockets without system calls, the requests with which a
+//! process types commands into its terminal, and the keyrings of the kernel, which hold secrets of
+//! the user but are no files.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
@@ -16,6 +17,9 @@ use seccompiler::{
 
 /// The requests of terminals that insert input or select text: `TIOCSTI` and `TIOCLINUX`.
 const TYPING: [u64; 2] = [0x5412, 0x541C];
+/// The calls that are refused with all arguments.
+const ALWAYS: [c_long; 4] =
+    [libc::SYS_io_uring_setup, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_request_key];
 /// The bits of a socket's type; the others are flags.
 const SOCKET_TYPE: u64 = 0xF;
 /// Marks the calls of the x32 ABI, which share the filter of x86-64.
@@ -54,8 +58,8 @@ fn rules(families: &[c_int]) -> Result<Rules, BackendError> {
     let mut rules = BTreeMap::from([
         (number(libc::SYS_socket), sockets),
         (number(libc::SYS_ioctl), typing.into_iter().collect::<Result<_, _>>()?),
-        (number(libc::SYS_io_uring_setup), Vec::new()),
     ]);
+    rules.extend(ALWAYS.map(|call| (number(call), Vec::new())));
     if !families.contains(&libc::AF_UNIX) {
         // A datagram socket of a pair can send to other sockets than its peer. The kernel makes
         // raw ones datagram sockets.
@@ -125,10 +129,14 @@ mod tests {
 
     // spec: LOCAL-6
     #[test]
-    fn rings_are_refused_always() {
+    fn rings_and_keyrings_are_refused_always() {
+        let calls =
+            [libc::SYS_io_uring_setup, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_request_key];
         for families in [&[][..], &[libc::AF_UNIX, libc::AF_INET]] {
             let rules = rules(families).unwrap();
-            assert_eq!(rules[&number(libc::SYS_io_uring_setup)], []);
+            for call in calls {
+                assert_eq!(rules.get(&number(call)), Some(&Vec::new()), "{call}");
+            }
         }
     }
 }
