@@ -41,9 +41,10 @@ impl Found {
         format!("{}:{}", slug(self.entry.dialect), self.entry.name)
     }
 
-    /// How it is reached. `None` if a variable of its entry has no value.
+    /// How it is reached, without its file of variables: this is asked before the user has agreed to
+    /// it. `None` if a variable of its entry has no value.
     pub(crate) fn launch(&self) -> Option<Launch> {
-        self.entry.resolve(&variables::of_process(self.workspace.as_deref())).ok()
+        self.entry.resolve_unread(&variables::of_process(self.workspace.as_deref())).ok()
     }
 }
 

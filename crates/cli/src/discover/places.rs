@@ -106,17 +106,15 @@ fn below(
 }
 
 /// The folders whose files are files of the project: the working folder and its parents up to the
-/// root of its repository. Without a repository they end below the home; outside of the home, where
-/// other users may write, only the working folder counts.
+/// root of its repository. Without a repository they end below the home. Outside of the home only the
+/// working folder counts: other users may write to its parents, and could make one a repository.
 pub(super) fn projects(working: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let parents = working.ancestors().skip(1).take_while(|it| Some(*it) != home);
-    let folders: Vec<&Path> = std::iter::once(working).chain(parents).collect();
-    let root = folders.iter().position(|folder| folder.join(".git").exists());
     let is_below_home = home.is_some_and(|home| home != working && working.starts_with(home));
-    let count = match root {
-        Some(root) => root + 1,
-        None if is_below_home => folders.len(),
-        None => 1,
-    };
+    if !is_below_home {
+        return vec![working.to_owned()];
+    }
+    let folders: Vec<&Path> = working.ancestors().take_while(|it| Some(*it) != home).collect();
+    let root = folders.iter().position(|folder| folder.join(".git").exists());
+    let count = root.map_or(folders.len(), |root| root + 1);
     folders[..count].iter().map(|folder| folder.to_path_buf()).collect()
 }

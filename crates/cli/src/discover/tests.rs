@@ -122,8 +122,10 @@ fn files_of_a_project_are_searched_up_to_the_root_of_its_repository() {
     // Without a repository: below the home, and not the home itself.
     assert_eq!(searched("home/work/notes"), ["home/work/notes", "home/work"].map(at));
     assert_eq!(searched("home"), [at("home")]);
-    // Other users may write to the parents.
+    // Other users may write to the parents, and make one of them a repository.
+    fs::create_dir_all(at("elsewhere/.git")).unwrap();
     assert_eq!(searched("elsewhere/notes"), [at("elsewhere/notes")]);
+    assert_eq!(places::projects(&at("elsewhere/notes"), None), [at("elsewhere/notes")]);
 }
 
 #[test]
@@ -169,6 +171,19 @@ fn equal_entries_with_the_folder_of_the_project_are_one() {
         ("home/.config/Code/User/mcp.json", &format!(r#"{{"servers":{entry}}}"#)),
     ]);
     assert_eq!(addresses(&discover(&folders), "git"), ["run"]);
+}
+
+#[test]
+fn a_file_of_variables_is_not_read_to_compare_entries() {
+    let entry = |file: &str| {
+        format!(r#"{{"mcpServers":{{"git":{{"command":"run","envFile":"{file}"}}}}}}"#)
+    };
+    let (_root, folders) = folders(&[
+        ("project/.mcp.json", &entry("/no/such/file")),
+        ("project/.cursor/mcp.json", &entry("/no/such/file")),
+        ("project/.gemini/settings.json", &entry("/no/other/file")),
+    ]);
+    assert_eq!(discover(&folders).named("git").len(), 2);
 }
 
 #[test]

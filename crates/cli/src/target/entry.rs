@@ -11,7 +11,7 @@ use crate::{print, terminal};
 
 impl TargetArgs {
     /// A server that a configuration file names. Asks the user to agree if a file of the project
-    /// names it, and then for the values of its inputs.
+    /// names it, and then for the values of its inputs. Only then its file of variables is read.
     ///
     /// # Errors
     ///
@@ -24,7 +24,11 @@ impl TargetArgs {
             consent::ask(entry, &variables, agreed)?;
         }
         let variables = self.ask_for_inputs(found, variables)?;
-        let launch = entry.resolve(&variables).map_err(|error| {
+        let launch = match self.is_only_named {
+            true => entry.resolve_unread(&variables),
+            false => entry.resolve(&variables),
+        };
+        let launch = launch.map_err(|error| {
             let failure = Failure::new(Exit::Unreachable, error.without_advice());
             error.advice().map(ToOwned::to_owned).into_iter().fold(failure, Failure::hint)
         })?;

@@ -230,11 +230,15 @@ fn a_file_at_the_root_of_the_repository_names_servers_for_its_folders_with_conse
     fs::create_dir_all(folders.0.path().join("project/.git")).unwrap();
     let sub = folders.0.path().join("project/sub");
     fs::create_dir(&sub).unwrap();
-    let refused: Run = folders.command(CALL).current_dir(&sub).output().unwrap().into();
+    let home = folders.0.path();
+    let at = |mut command: Command| -> Run {
+        command.current_dir(&sub).env("HOME", home).output().unwrap().into()
+    };
+    let refused = at(folders.command(CALL));
     assert_eq!(refused.code, Some(3));
     assert!(refused.stderr.contains("needs consent"), "{}", refused.stderr);
     let agreed = [CALL, &["--yes"]].concat();
-    let called: Run = folders.command(&agreed).current_dir(&sub).output().unwrap().into();
+    let called = at(folders.command(&agreed));
     assert_eq!((called.code, called.stdout.as_str()), (Some(0), "hi\n"), "{}", called.stderr);
 }
 

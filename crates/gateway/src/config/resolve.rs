@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::entry::{CommandEntry, HttpEntry, ServerEntry, Start};
 use super::error::ConfigError;
 use super::template::Template;
 use super::variables::ConfigVariables;
+
+/// The longest file of variables that is read, in bytes: such files are written by hand.
+const LONGEST_ENV_FILE: u64 = 1 << 20;
 
 /// How to reach a server, with all variables expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +34,9 @@ pub struct CommandLaunch {
     pub args: Vec<String>,
     /// Variables that are set in its environment.
     pub env: BTreeMap<String, String>,
+    /// A file with more variables. [`ServerEntry::resolve`] has put those into `env` that the entry
+    /// does not set itself.
+    pub env_file: Option<PathBuf>,
     /// The folder that it starts in.
     pub cwd: Option<PathBuf>,
 }
@@ -46,12 +54,31 @@ pub struct HttpLaunch {
 }
 
 impl ServerEntry {
-    /// Expands the variables that the host of the file expands.
+    /// Expands the variables that the host of the file expands, and reads its file of variables.
     ///
     /// # Errors
     ///
-    /// If a variable has no value, or a file of variables cannot be read.
+    /// If a variable has no value, or if the file of variables cannot be read, is no regular file, or
+    /// is over 1 MiB.
     pub fn resolve(&self, variables: &ConfigVariables) -> Result<Launch, ConfigError> {
+        let mut launch = self.resolve_unread(variables)?;
+        if let (Launch::Command(launch), Start::Command(entry)) = (&mut launch, &self.start)
+            && let Some(path) = &launch.env_file
+        {
+            let resolver = Resolver { entry: self, variables };
+            let read = resolver.env_file(path)?.into_iter();
+            launch.env.extend(read.filter(|(name, _)| !entry.env.contains_key(name)));
+        }
+        Ok(launch)
+    }
+
+    /// The same without the variables of the file, and without reading it: to compare entries before
+    /// the user has agreed to one.
+    ///
+    /// # Errors
+    ///
+    /// If a variable has no value.
+    pub fn resolve_unread(&self, variables: &ConfigVariables) -> Result<Launch, ConfigError> {
         let resolver = Resolver { entry: self, variables };
         Ok(match &self.start {
             Start::Command(command) => Launch::Command(resolver.command(command)?),
@@ -92,21 +119,18 @@ impl Resolver<'_> {
         for name in &entry.pass_env {
             env.extend(self.variables.environment(name).map(|value| (name.clone(), value)));
         }
-        if let Some(file) = &entry.env_file {
-            env.extend(self.env_file(&self.expand(file, "envFile")?)?);
-        }
         for (name, value) in &entry.env {
             env.insert(name.clone(), self.expand(value, &format!("env.{name}"))?);
         }
         let args = entry.args.iter().enumerate();
-        let cwd = entry.cwd.as_ref().map(|cwd| self.expand(cwd, "cwd")).transpose()?;
         Ok(CommandLaunch {
             program: self.expand(&entry.command, "command")?,
             args: args
                 .map(|(index, arg)| self.expand(arg, &format!("args[{index}]")))
                 .collect::<Result<_, _>>()?,
             env,
-            cwd: cwd.map(|cwd| self.beside_file(&cwd)),
+            env_file: self.path(entry.env_file.as_ref(), "envFile")?,
+            cwd: self.path(entry.cwd.as_ref(), "cwd")?,
         })
     }
 
@@ -142,21 +166,43 @@ impl Resolver<'_> {
         ConfigError::new(&self.entry.file, format!("{}.{member}", self.entry.at), problem)
     }
 
-    /// A relative folder is one beside the configuration file, or in its project.
+    fn path(
+        &self,
+        template: Option<&Template>,
+        member: &str,
+    ) -> Result<Option<PathBuf>, ConfigError> {
+        let path = template.map(|template| self.expand(template, member)).transpose()?;
+        Ok(path.map(|path| self.beside_file(&path)))
+    }
+
+    /// A relative path is one beside the configuration file, or in its project.
     fn beside_file(&self, path: &str) -> PathBuf {
         let base = self.entry.project.as_deref().or_else(|| self.entry.file.parent());
         base.unwrap_or(Path::new("")).join(path)
     }
 
     /// The variables of a file with lines such as `NAME=value`.
-    fn env_file(&self, path: &str) -> Result<Vec<(String, String)>, ConfigError> {
-        let path = self.beside_file(path);
-        let unreadable = |error: std::io::Error| {
+    fn env_file(&self, path: &Path) -> Result<Vec<(String, String)>, ConfigError> {
+        let unreadable = |error: io::Error| {
             let problem = format!("cannot read {}: {error}", path.display());
             self.fault("envFile", problem).with_advice("check the path")
         };
-        let text = std::fs::read_to_string(&path).map_err(unreadable)?;
+        let text = env_text(path).map_err(unreadable)?;
         Ok(text.lines().filter_map(env_line).collect())
+    }
+}
+
+/// The text of a file of variables. Opens only regular files: to open a pipe would wait for its
+/// writer, and a device may have no end.
+fn env_text(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST_ENV_FILE + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > LONGEST_ENV_FILE {
+        true => Err(io::Error::other(format!("it has more than {LONGEST_ENV_FILE} bytes"))),
+        false => Ok(text),
     }
 }
 

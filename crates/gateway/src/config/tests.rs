@@ -95,6 +95,53 @@ fn cursor_has_env_files_and_folders() {
     assert_eq!(http(&file, "linear").url, "https://mcp.linear.app/sse");
 }
 
+/// An entry whose file of variables is the file `.env` beside this file of Cursor.
+fn with_env_file(folder: &Path) -> ServerEntry {
+    let text = r#"{ "mcpServers": { "tool": {
+        "command": "python", "env": { "A": "own" }, "envFile": ".env" } } }"#;
+    parse(text, folder.join("mcp.json").to_str().unwrap(), Dialect::Cursor).entries.remove(0)
+}
+
+#[test]
+fn a_file_of_variables_is_read_only_when_its_entry_is_resolved() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = with_env_file(folder.path());
+    let Launch::Command(unread) = entry.resolve_unread(&variables()).unwrap() else {
+        panic!("it is a command")
+    };
+    assert_eq!(unread.env_file, Some(folder.path().join(".env")));
+    assert_eq!(unread.env.keys().collect::<Vec<_>>(), ["A"]);
+    let absent = entry.resolve(&variables()).unwrap_err();
+    assert_eq!(absent.at(), "$.mcpServers.tool.envFile");
+    std::fs::write(folder.path().join(".env"), "A=file\nB=file\n").unwrap();
+    let Launch::Command(read) = entry.resolve(&variables()).unwrap() else { unreachable!() };
+    assert_eq!((read.env["A"].as_str(), read.env["B"].as_str()), ("own", "file"));
+}
+
+#[test]
+fn a_file_of_variables_is_a_regular_file_of_a_mebibyte_at_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let (entry, path) = (with_env_file(folder.path()), folder.path().join(".env"));
+    std::fs::write(&path, "A=b\n".repeat(1 << 18)).unwrap();
+    assert!(entry.resolve(&variables()).is_ok());
+    std::fs::write(&path, "A=b\n".repeat((1 << 18) + 1)).unwrap();
+    let long = entry.resolve(&variables()).unwrap_err();
+    assert!(long.problem().ends_with("more than 1048576 bytes"), "{long}");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let folder = entry.resolve(&variables()).unwrap_err();
+    assert!(folder.problem().ends_with("no regular file"), "{folder}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_no_file_of_variables() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join(".env")).unwrap();
+    let device = with_env_file(folder.path()).resolve(&variables()).unwrap_err();
+    assert!(device.problem().ends_with("no regular file"), "{device}");
+}
+
 #[test]
 fn vs_code_has_servers_and_inputs() {
     let text = r#"{
