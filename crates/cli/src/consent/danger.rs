@@ -44,18 +44,56 @@ const PLACES: &[&str] = &[
     "Keychains",
 ];
 
-/// Variables that make other programs run code.
+/// Variables that make other programs run code, in small letters. A `*` stands for any end.
 const VARIABLES: &[&str] = &[
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "NODE_OPTIONS",
-    "PYTHONSTARTUP",
-    "PYTHONPATH",
-    "PERL5OPT",
-    "RUBYOPT",
-    "BASH_ENV",
-    "PATH",
+    "path",
+    // Libraries.
+    "ld_preload",
+    "ld_library_path",
+    "ld_audit",
+    "dyld_*",
+    // Interpreters and shells.
+    "node_options",
+    "node_path",
+    "pythonstartup",
+    "pythonpath",
+    "pythonhome",
+    "perl5opt",
+    "perl5lib",
+    "rubyopt",
+    "rubylib",
+    "bash_env",
+    "zdotdir",
+    "java_tool_options",
+    "jdk_java_options",
+    "_java_options",
+    "dotnet_startup_hooks",
+    // Programs that Git starts, and the settings that name such programs.
+    "git_ssh*",
+    "git_exec_path",
+    "git_proxy_command",
+    "git_config*",
+    // Where packages come from, and scripts that installers run.
+    "npm_config_*",
+    "yarn_*",
+    "pip_*",
+    "uv_*",
+    "bundle_*",
+    "cargo_*",
+    "goproxy",
+];
+
+/// Variables that lead connections to other servers, or make those of others look right.
+const ROUTES: &[&str] = &[
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "ssl_cert_file",
+    "ssl_cert_dir",
+    "node_extra_ca_certs",
+    "node_tls_reject_unauthorized",
+    "requests_ca_bundle",
+    "curl_ca_bundle",
 ];
 
 /// The findings, as sentences. They are about the words with the values of their variables, as far
@@ -83,12 +121,28 @@ pub(super) fn of_command(entry: &CommandEntry, variables: &ConfigVariables) -> V
     for place in PLACES.iter().filter(|place| text.contains(**place)) {
         findings.push(format!("it names a sensitive place (`{place}`)"));
     }
-    let is_set =
-        |name: &str| entry.env.contains_key(name) || entry.pass_env.iter().any(|it| it == name);
-    for name in VARIABLES.iter().filter(|name| is_set(name)) {
-        findings.push(format!("the variable `{name}` can make programs run other code"));
-    }
+    findings.extend(entry.env.keys().chain(&entry.pass_env).filter_map(|name| of_variable(name)));
+    findings.extend(entry.env_file.iter().map(|file| {
+        let file = file.raw();
+        format!("the variables in `{file}`, which are not shown, can make programs run other code")
+    }));
     findings
+}
+
+/// The finding about a variable. Some programs tell small letters from capital ones, others do not.
+fn of_variable(name: &str) -> Option<String> {
+    let small = name.to_lowercase();
+    let is_listed = |list: &[&str]| {
+        list.iter().any(|it| match it.strip_suffix('*') {
+            Some(start) => small.starts_with(start),
+            None => small == *it,
+        })
+    };
+    if is_listed(VARIABLES) {
+        return Some(format!("the variable `{name}` can make programs run other code"));
+    }
+    let finding = || format!("the variable `{name}` can lead connections to other servers");
+    is_listed(ROUTES).then(finding)
 }
 
 /// The last part of a path, without `.exe`.
@@ -127,5 +181,34 @@ mod tests {
         assert!(expanded.contains("a shell (`sh`)") && expanded.contains(".ssh"), "{expanded}");
         let variable = findings(r#"{"command":"npx","env":{"NODE_OPTIONS":"--require ./x"}}"#);
         assert!(variable.contains("`NODE_OPTIONS` can make"), "{variable}");
+    }
+
+    // spec: LOCAL-5
+    #[test]
+    fn variables_that_change_what_runs_or_where_it_comes_from_are_named_in_any_case() {
+        for name in [
+            "npm_config_registry",
+            "NPM_CONFIG_REGISTRY",
+            "UV_INDEX_URL",
+            "UV_DEFAULT_INDEX",
+            "PIP_INDEX_URL",
+            "JAVA_TOOL_OPTIONS",
+            "GIT_SSH_COMMAND",
+            "ld_preload",
+            "Path",
+        ] {
+            let found = findings(&format!(r#"{{"command":"npx","env":{{"{name}":"x"}}}}"#));
+            assert_eq!(found, format!("the variable `{name}` can make programs run other code"));
+        }
+        let proxy = findings(r#"{"command":"npx","env":{"https_proxy":"x"}}"#);
+        assert_eq!(proxy, "the variable `https_proxy` can lead connections to other servers");
+        assert_eq!(findings(r#"{"command":"npx","env":{"API_KEY":"x","PATHS":"x"}}"#), "");
+    }
+
+    // spec: LOCAL-5
+    #[test]
+    fn a_file_of_variables_is_named() {
+        let file = findings(r#"{"command":"npx","envFile":"tools/.env"}"#);
+        assert!(file.contains("in `tools/.env`, which are not shown, can make"), "{file}");
     }
 }
