@@ -43,19 +43,35 @@ pub(crate) enum Permission {
     StoredOnly(String),
     /// With these settings of `bowline login`.
     Login(Box<dyn FnOnce(Browser) -> Browser + Send>, Scopes),
+    /// Not at all: the login ends.
+    LogOut,
 }
 
 impl Permission {
     fn scopes(&self) -> Scopes {
         match self {
-            Self::StoredOnly(_) => Scopes::new(),
+            Self::StoredOnly(_) | Self::LogOut => Scopes::new(),
             Self::Login(_, scopes) => scopes.clone(),
+        }
+    }
+
+    /// The secret of a client. Without it a login can still end: the tokens are deleted here, but
+    /// hardly any authorization server revokes them.
+    fn secret(&self, read: Result<Secret<String>, Failure>) -> Result<Secret<String>, Failure> {
+        match (self, read) {
+            (Self::LogOut, Err(failure)) => {
+                let text = "the tokens are deleted here, but may stay valid at their server";
+                print::note(&format!("note: {text}: {}", print::clean(&failure.to_string())));
+                Ok(Secret::from(""))
+            }
+            (_, read) => read,
         }
     }
 
     fn allow(self, browser: Browser) -> Browser {
         match self {
             Self::StoredOnly(advice) => browser.stored_only(advice),
+            Self::LogOut => browser.stored_only(""),
             Self::Login(change, _) => change(browser),
         }
     }
@@ -150,7 +166,8 @@ fn credential_in(
     let login = match &server.way {
         Way::TokenFile { path } => return Ok(Credential::Token(secret(path)?)),
         Way::Machine { client } => {
-            let machine = Machine::secret(issuer(client), &client.id, needed_secret(client)?);
+            let secret = permission.secret(needed_secret(client))?;
+            let machine = Machine::secret(issuer(client), &client.id, secret);
             let machine = machine.scopes(permission.scopes()).store(store);
             ServerLogin::new(machine, &server.url, &server.networks)
         }
@@ -159,7 +176,8 @@ fn credential_in(
             if let Some(client) = client {
                 browser = match &client.secret_file {
                     Some(path) => {
-                        browser.client_with_secret(issuer(client), &client.id, secret(path)?)
+                        let secret = permission.secret(secret(path))?;
+                        browser.client_with_secret(issuer(client), &client.id, secret)
                     }
                     None => browser.client(issuer(client), &client.id),
                 };

@@ -260,8 +260,7 @@ async fn complete(
 async fn remember(server: &KnownServer) -> Result<(), Failure> {
     let Some(old) = known::remember(server.clone())? else { return Ok(()) };
     if (&old.way, old.tokens) != (&server.way, server.tokens)
-        && let Ok(Credential::Login(login)) =
-            logins::credential(&old, Permission::StoredOnly(String::new()))
+        && let Ok(Credential::Login(login)) = logins::credential(&old, Permission::LogOut)
     {
         // The new login stands, whatever becomes of the old one.
         let _ = login.log_out().await;

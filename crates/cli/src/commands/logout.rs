@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::login::login_url;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::logins::known::{self, KnownServer};
+use crate::logins::known::{self, KnownServer, Way};
 use crate::logins::{self, Credential, Permission};
 use crate::print::{self, json};
 use crate::target::TargetArgs;
@@ -52,17 +52,16 @@ impl Args {
 
 /// Ends a login. Says whether there was one.
 async fn log_out(url: &str) -> Result<bool, Failure> {
-    let listed = known::find(url)?;
-    let server = listed.clone().unwrap_or_else(|| KnownServer::new(url));
-    let was_logged_in = match logins::credential(&server, Permission::StoredOnly(String::new())) {
+    let server = known::find(url)?.unwrap_or_else(|| KnownServer::new(url));
+    let was_logged_in = match logins::credential(&server, Permission::LogOut) {
         Ok(Credential::Login(login)) => {
             let was_logged_in = logins::status(&login).await?.is_some();
             login.log_out().await.map_err(|error| logins::unusable(&error))?;
             was_logged_in
         }
-        Ok(Credential::Token(_)) => listed.is_some(),
-        // The file of a secret or token is gone. The entry can still be removed.
-        Err(_) if listed.as_ref().is_some_and(|it| it.tokens.is_files()) => true,
+        Ok(Credential::Token(_)) => true,
+        // The file is of another program, and may be gone. The entry can still be removed.
+        Err(_) if matches!(server.way, Way::TokenFile { .. }) => true,
         Err(failure) => return Err(failure),
     };
     known::forget(url)?;

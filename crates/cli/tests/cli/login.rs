@@ -456,6 +456,24 @@ fn a_program_logs_in_with_its_secret_and_logs_in_again_by_itself() {
 }
 
 #[test]
+fn a_logout_deletes_the_tokens_also_if_the_secret_of_the_client_is_gone() {
+    let client = RegisteredClient::with_secret("ci", "geheim");
+    let protected = Protected::with(AuthorizationServer::start().client(client));
+    let secret = protected.home.path().join("secret");
+    fs::write(&secret, "geheim\n").unwrap();
+    let words = ["login", &protected.url, "--machine", "--client-id", "ci"];
+    let file = ["--client-secret-file", secret.to_str().unwrap()];
+    let login = protected.run(&[&words[..], &file].concat());
+    assert_eq!(login.code, Some(0), "{login:?}");
+    assert!(!protected.secrets().is_empty());
+    fs::remove_file(&secret).unwrap();
+    let out = protected.run(&["logout", &protected.url]);
+    assert_eq!(out.stdout, format!("logged out of {}\n", protected.url), "{out:?}");
+    assert!(out.stderr.contains("may stay valid at their server: the secret in "), "{out:?}");
+    assert_eq!(protected.records(), []);
+}
+
+#[test]
 fn a_token_of_another_program_is_read_from_its_file() {
     let protected = Protected::start();
     let token = protected.authority.token().audience(&protected.url).scopes(["mcp"]).build();
