@@ -17,7 +17,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use bowline::auth::{Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin, Store};
+use bowline::auth::{
+    Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin, Store, Url,
+};
 use bowline_gateway::ServerCredential;
 
 use self::known::{KnownServer, RegisteredClient, Way};
@@ -113,26 +115,51 @@ fn known(url: &str) -> Option<KnownServer> {
 }
 
 /// The same for the servers of a gateway. What the user can do is part of its errors, because they
-/// go to the clients of the gateway; the operator reads it once for each server.
+/// go to the clients of the gateway; the operator reads it once for each server. Neither of them reads
+/// the query of a URL.
 #[derive(Debug, Default)]
-pub(crate) struct GatewayLogins(Mutex<HashSet<String>>);
+pub(crate) struct GatewayLogins {
+    /// What the operator has read.
+    notes: Mutex<HashSet<String>>,
+}
+
+impl GatewayLogins {
+    fn note_once(&self, text: &str) {
+        let is_new = self.notes.lock().is_ok_and(|mut notes| notes.insert(text.to_owned()));
+        if is_new {
+            print::note(&print::clean(text));
+        }
+    }
+}
 
 impl bowline_gateway::Logins for GatewayLogins {
     fn login(&self, url: &str) -> Option<ServerCredential> {
         let server = known(url)?;
-        let advice = format!("`bowline login {}` logs in", demand::quoted(url));
-        match credential(&server, Permission::StoredOnly(advice)).ok()? {
-            Credential::Login(login) => Some(ServerCredential::Login(Arc::new(login))),
-            Credential::Token(token) => Some(ServerCredential::Header(bearer(&token))),
+        let shown = shown(url);
+        let advice = format!("`bowline login {}` logs in", demand::quoted(&shown));
+        match credential(&server, Permission::StoredOnly(advice)) {
+            Ok(Credential::Login(login)) => Some(ServerCredential::Login(Arc::new(login))),
+            Ok(Credential::Token(token)) => Some(ServerCredential::Header(bearer(&token))),
+            Err(failure) => {
+                self.note_once(&format!("the login at {shown} is not used: {failure}"));
+                None
+            }
         }
     }
 
     fn refused(&self, url: &str) {
-        let is_new = self.0.lock().is_ok_and(|mut named| named.insert(url.to_owned()));
-        if is_new {
-            print::note(&format!("{url} demands a login: bowline login {}", demand::quoted(url)));
-        }
+        let shown = shown(url);
+        let login = format!("bowline login {}", demand::quoted(&shown));
+        self.note_once(&format!("{shown} demands a login: {login}"));
     }
+}
+
+/// A URL for logs and for other people: without its query, into which some services put tokens.
+fn shown(url: &str) -> String {
+    let (url, _fragment) = url.split_once('#').unwrap_or((url, ""));
+    let Ok(url) = Url::parse(url) else { return "a server".to_owned() };
+    let query = if url.query().is_some() { "?…" } else { "" };
+    format!("{}{}{query}", url.origin(), url.path())
 }
 
 /// What authorizes the requests to a known server.
@@ -152,7 +179,10 @@ pub(crate) fn credential(
         #[cfg(not(feature = "keyring"))]
         TokenPlace::Keyring => Err(Failure::new(
             Exit::Unauthorized,
-            format!("this `bowline` cannot use the keyring, where the login at {} is", server.url),
+            format!(
+                "this `bowline` cannot use the keyring, where the login at {} is",
+                shown(&server.url)
+            ),
         )
         .hint("cargo install --locked --path crates/cli --features keyring")),
     }
@@ -244,4 +274,20 @@ fn secret(path: &Path) -> Result<Secret<String>, Failure> {
     };
     let text = Secret::new(std::fs::read_to_string(path).map_err(failed)?);
     Ok(Secret::from(text.expose().trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_query_of_a_url_is_not_shown() {
+        for (url, expected) in [
+            ("https://a.example/mcp?key=s3cr3t#part", "https://a.example/mcp?…"),
+            ("http://127.0.0.1:1/mcp", "http://127.0.0.1:1/mcp"),
+            ("https://ann:s3cr3t@a.example/mcp", "a server"),
+        ] {
+            assert_eq!(shown(url), expected);
+        }
+    }
 }

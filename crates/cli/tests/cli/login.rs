@@ -1,6 +1,7 @@
 //! `bowline login`, `logout` and `status`, and what stored logins do to the other commands: against
 //! a protected server and an authorization server of this repository.
 
+mod gateway;
 #[cfg(all(feature = "keyring", target_os = "linux"))]
 mod keyring;
 
@@ -523,35 +524,4 @@ fn a_configured_server_is_named_in_the_hint() {
     assert!(refused.stderr.ends_with("hint: bowline login guarded\n"), "{refused:?}");
     protected.log_in(&[&protected.url]);
     assert_eq!(at_home(&["call", "guarded", "hello"]).stdout, "hello\n");
-}
-
-#[test]
-fn a_gateway_names_the_login_that_a_server_needs_and_takes_it_over() {
-    let protected = Protected::start();
-    let folder = tempfile::tempdir().unwrap();
-    let config =
-        format!(r#"{{ "mcpServers": {{ "guarded": {{ "url": "{}" }} }} }}"#, protected.url);
-    fs::write(folder.path().join("bowline.json"), config).unwrap();
-    let mut command =
-        protected.bowline(&["gateway", "bowline.json", "--json", "--http", "127.0.0.1:0"]);
-    command.current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut output = String::new();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    while !output.ends_with("}\n") {
-        assert_ne!(lines.read_line(&mut output).unwrap(), 0, "it ended: {output}");
-    }
-    let gateway = output.split('"').nth(3).unwrap();
-    let refused = protected.run(&["call", gateway, "guarded__hello"]);
-    assert_eq!(refused.code, Some(1), "{refused:?}");
-    let mut note = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut note).unwrap();
-    assert_eq!(note, format!("{0} demands a login: bowline login {0}\n", protected.url));
-    protected.log_in(&[&protected.url]);
-    // The gateway pauses for a moment after a failure.
-    let mut calls = (0..200).map(|_| protected.run(&["call", gateway, "guarded__hello"]));
-    let called = calls.find(|called| called.code == Some(0));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(called.unwrap().stdout, "hello\n");
 }
