@@ -34,6 +34,29 @@ async fn tools_whose_arguments_headers_repeat_are_called_over_http() {
     assert!(!called.lock().unwrap().is_empty(), "{checked:?}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_the_user_names_is_called_beside_many_that_change_nothing() {
+    let called: Arc<Mutex<Vec<String>>> = Arc::default();
+    let names = ["a", "b", "c", "d", "e", "f", "zap"];
+    let server = names.into_iter().fold(Server::new("many", "1.0.0"), |server, name| {
+        let noted = called.clone();
+        let tool = Tool::new(name, move || {
+            noted.lock().unwrap().push(name.to_owned());
+            async { "done" }
+        });
+        server.tool(if name == "zap" { tool } else { tool.read_only() })
+    });
+    let bound = server.http().listen("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", bound.address().unwrap());
+    tokio::spawn(bound.serve_until(std::future::pending()));
+    let arguments = ["check", "--revision", "2026-07-28", "--call", "zap", &url];
+    let arguments = arguments.map(str::to_owned);
+    let checked = tokio::task::spawn_blocking(move || run(&arguments.each_ref().map(|it| &**it)));
+    let checked = checked.await.unwrap();
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert!(called.lock().unwrap().iter().any(|name| name == "zap"), "{checked:?}");
+}
+
 /// The built-in server over stdio, as arguments after `--`.
 fn demo() -> [&'static str; 4] {
     ["--", env!("CARGO_BIN_EXE_bowline"), "demo", "--stdio"]

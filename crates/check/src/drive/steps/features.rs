@@ -108,14 +108,15 @@ pub(super) async fn completes(probe: &mut Probe) {
     probe.request("completion/complete", params).await;
 }
 
-/// Tools that declare that they change nothing, and those that the user names.
+/// The tools that the user names, and a few of those that declare that they change nothing.
 pub(super) fn safe_tools(probe: &Probe) -> Vec<(String, Value)> {
-    let is_safe = |name: &String, tool: &Value| {
-        tool.pointer("/annotations/readOnlyHint").is_some_and(|it| it == true)
-            || probe.callable.contains(name)
-    };
-    let tools = probe.watch.past().tools.iter().filter(|(name, tool)| is_safe(name, tool));
-    tools.take(FEW).map(|(name, tool)| (name.clone(), tool.clone())).collect()
+    let is_safe =
+        |tool: &Value| tool.pointer("/annotations/readOnlyHint").is_some_and(|hint| hint == true);
+    let tools = probe.watch.past().tools.iter();
+    let (named, others): (Vec<_>, Vec<_>) =
+        tools.partition(|(name, _)| probe.callable.contains(name));
+    let safe = others.into_iter().filter(|(_, tool)| is_safe(tool)).take(FEW);
+    named.into_iter().chain(safe).map(|(name, tool)| (name.clone(), tool.clone())).collect()
 }
 
 pub(super) async fn calls(probe: &mut Probe) {
