@@ -12,7 +12,7 @@ mod stdio;
 mod steps;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bowline_transport::child::Command;
@@ -87,6 +87,8 @@ pub struct CheckReport {
     pub steps: usize,
     /// Whether the deadline ended the check early.
     pub is_cut_short: bool,
+    /// Documents that the server names at other origins than its own, and that were not fetched.
+    pub unfetched: BTreeSet<String>,
 }
 
 /// Whether a server speaks a revision.
@@ -226,6 +228,7 @@ impl CheckReport {
 
     /// Adds what a session has shown.
     fn add(&mut self, probe: &Probe) {
+        self.unfetched.extend(probe.unfetched().cloned());
         for finding in probe.watch.findings() {
             let same = self.broken.iter_mut().find(|it| {
                 it.rule.id == finding.rule.id

@@ -1,5 +1,8 @@
 //! A session over HTTP: single requests, and the messages in their answers.
 
+mod origin;
+
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bowline_http::client::{RawAnswer, RawHttp};
@@ -18,12 +21,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb, StatusCode};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use self::origin::is_near;
 use super::answers::answer_to;
 use super::failure::CheckError;
 use crate::message::{Channel, HttpFacts, Sender, excerpt};
 use crate::watch::Watch;
 
-/// The most bytes of a body or event that are read.
+/// The most bytes of a body or stream that are read.
 const LONGEST: usize = 16 * 1024 * 1024;
 
 /// How long a stream of the server is watched for messages that nothing asked for.
@@ -40,6 +44,9 @@ pub(super) struct Posts {
     pub(super) version: Option<String>,
     /// Why the server cannot be reached, if so.
     pub(super) gone: Option<String>,
+    /// Documents that the server names at other origins. They are not fetched: a stranger's server could
+    /// make the check call any address that this machine reaches.
+    pub(super) unfetched: BTreeSet<String>,
     /// The status and the body of the last answer.
     last: Option<(StatusCode, String)>,
 }
@@ -56,8 +63,17 @@ pub(super) struct Outgoing {
 impl Posts {
     pub(super) fn new(url: &str, own: &[(String, String)]) -> Result<Self, String> {
         let raw = RawHttp::new(url).map_err(|error| with_causes(&error))?;
-        let (url, own) = (url.to_owned(), own.to_vec());
-        Ok(Self { raw, url, own, number: 0, session: None, version: None, gone: None, last: None })
+        Ok(Self {
+            raw,
+            url: url.to_owned(),
+            own: own.to_vec(),
+            number: 0,
+            session: None,
+            version: None,
+            gone: None,
+            unfetched: BTreeSet::new(),
+            last: None,
+        })
     }
 
     /// Sends a request and reads its answer until the time is over, or until `is_done` likes a message.
@@ -164,11 +180,18 @@ impl Posts {
     }
 
     /// The metadata document of the resource: where the challenge names it, or at a well-known place.
-    async fn metadata(&self, facts: &HttpFacts, end: Instant) -> Option<Value> {
+    async fn metadata(&mut self, facts: &HttpFacts, end: Instant) -> Option<Value> {
         let challenge = facts.header("www-authenticate").unwrap_or_default();
         let named = challenge.split_once("resource_metadata=\"").and_then(|(_, rest)| {
             let (url, _) = rest.split_once('"')?;
             Some(url.to_owned())
+        });
+        let named = named.filter(|url| {
+            let is_near = is_near(url, &self.url);
+            if !is_near {
+                self.unfetched.insert(excerpt(url));
+            }
+            is_near
         });
         let (origin, path) = split(&self.url);
         let well_known = format!("{origin}/.well-known/oauth-protected-resource");
@@ -316,8 +339,14 @@ impl Reading<'_> {
 
     async fn events(&mut self, mut answer: RawAnswer, is_done: impl Fn(&Value) -> bool) {
         let mut reader = SseReader::new(LONGEST);
-        let mut last_id = None;
+        let (mut last_id, mut length) = (None, 0);
         while let Ok(Ok(Some(piece))) = timeout_at(self.end, answer.next()).await {
+            length += piece.len();
+            if length > LONGEST {
+                let reason = format!("a stream has more than {LONGEST} bytes");
+                self.posts.gone.get_or_insert(reason);
+                return;
+            }
             reader.feed(&piece);
             while let Some(event) = reader.next() {
                 let Unit::Text(text) = event.data else { continue };
@@ -339,3 +368,6 @@ impl Reading<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,6 +82,15 @@ impl Probe {
         self.gone().is_some()
     }
 
+    /// Documents that the server names and that are not fetched.
+    pub(super) fn unfetched(&self) -> impl Iterator<Item = &String> {
+        let posts = match &self.link {
+            Link::Stdio(_) => None,
+            Link::Http(posts) => Some(posts),
+        };
+        posts.into_iter().flat_map(|posts| &posts.unfetched)
+    }
+
     fn gone(&self) -> Option<&String> {
         match &self.link {
             Link::Stdio(lines) => lines.gone.as_ref(),

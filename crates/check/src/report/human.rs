@@ -35,6 +35,10 @@ pub fn human(report: &CheckReport) -> String {
         "\n{} rules seen: {} kept, {} violated, {} warnings; {} did not come up",
         totals.seen, totals.kept, totals.violations, totals.warnings, totals.idle
     );
+    for url in &report.unfetched {
+        let _ =
+            writeln!(text, "not fetched, because it is of another origin than the server: {url}");
+    }
     if report.is_cut_short {
         text.push_str("the time was over before all steps were done\n");
     }

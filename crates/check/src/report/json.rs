@@ -40,6 +40,7 @@ pub fn json(report: &CheckReport) -> Value {
         "kept": totals.kept,
         "idle": totals.idle,
         "cutShort": report.is_cut_short,
+        "unfetched": report.unfetched,
         "findings": findings.collect::<Vec<_>>(),
         "rules": counted.collect::<Vec<_>>(),
     })
