@@ -1,6 +1,6 @@
 //! Exit codes, and failures with their hints.
-//!
-//! The codes are a contract: scripts rely on them.
+
+mod code;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -8,34 +8,8 @@ use std::process::ExitCode;
 use bowline::client::Error;
 use bowline::types::text::with_causes;
 
+pub(crate) use self::code::Exit;
 use crate::{demand, hints, print};
-
-/// How the process ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// The command did what it was for, or a command that serves was asked to stop.
-    Done = 0,
-    /// The tool failed, the server answered with an error, or a file could not be written.
-    Refused = 1,
-    /// The command line is wrong; clap uses the same code.
-    Usage = 2,
-    /// The server was not found, could not be started, or could not be reached.
-    Unreachable = 3,
-    /// The server demands authorization.
-    Unauthorized = 4,
-    /// No answer came in time.
-    Timeout = 5,
-    /// The server broke the protocol.
-    Violation = 6,
-    /// The user pressed Ctrl-C.
-    Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
-}
 
 /// Why a command failed, and what the user can do about it.
 #[derive(Debug)]

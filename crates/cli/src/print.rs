@@ -13,6 +13,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::exit::Exit;
+
 /// Names of sections and of things.
 pub(crate) const BOLD: Style = Style::new().bold();
 /// What the user should look at twice.
@@ -88,15 +90,18 @@ fn is_obeyed(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || is_reordering
 }
 
-/// Ends the process if the reader of a pipe is gone: there is nothing left to do.
+/// Ends the process if the output cannot be written. If the reader of a pipe has gone, the user knows
+/// why, and reads nothing.
 fn finish(outcome: io::Result<()>) {
-    if let Err(error) = outcome {
-        let is_gone = error.kind() == io::ErrorKind::BrokenPipe;
-        if !is_gone {
+    let Err(error) = outcome else { return };
+    let exit = match error.kind() {
+        io::ErrorKind::BrokenPipe => Exit::Unread,
+        _ => {
             self::error(&format!("cannot write the output: {error}"));
+            Exit::Refused
         }
-        std::process::exit(i32::from(!is_gone));
-    }
+    };
+    std::process::exit(exit as i32);
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::http_script::HttpScript;
-use super::{demo, run};
+use super::{bowline, demo, run};
 
 /// The codes of the table, in its order.
 fn documented() -> Vec<i32> {
@@ -16,7 +16,7 @@ fn documented() -> Vec<i32> {
 
 #[test]
 fn the_page_names_every_exit_code() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/exit.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/exit/code.rs");
     let source = std::fs::read_to_string(source).unwrap();
     let body = source.split("enum Exit {").nth(1).unwrap().split("\n}").next().unwrap();
     let codes = body.lines().filter_map(|line| line.trim().strip_suffix(',')?.split(" = ").nth(1));
@@ -74,4 +74,18 @@ fn a_file_that_cannot_be_written_ends_with_1() {
     let second = draw();
     assert_eq!(second.code, Some(1), "{second:?}");
     assert!(second.stderr.contains("exists"), "{second:?}");
+}
+
+#[test]
+fn an_output_whose_reader_has_gone_ends_with_141() {
+    let demo = ["--", super::bowline_path(), "demo", "--stdio"];
+    let lists = [&["list"][..], &demo].concat();
+    let lists_as_json = [&["list", "--json"][..], &demo].concat();
+    for words in [&["completions", "bash"][..], &lists, &lists_as_json] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = bowline().args(words).stdout(writer).output().unwrap();
+        let stderr = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!((ended.status.code(), stderr.as_str()), (Some(141), ""), "{words:?}");
+    }
 }
