@@ -13,9 +13,12 @@ fn used() -> MutexGuard<'static, Vec<(String, ServerLogin)>> {
     USED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes that a server gets this login.
+/// Notes that a server gets this login. A bridge connects again and again: of each server the last
+/// login counts.
 pub(crate) fn note_use(label: &str, login: &ServerLogin) {
-    used().push((label.to_owned(), login.clone()));
+    let mut used = used();
+    used.retain(|(name, _)| name != label);
+    used.push((label.to_owned(), login.clone()));
 }
 
 /// Why the list of logins cannot be read, if it cannot.
@@ -63,4 +66,24 @@ pub(crate) fn lacks_scopes() -> bool {
 /// A word of a command line.
 pub(crate) fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline::auth::Browser;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn of_each_server_one_login_is_kept() {
+        for label in ["demand-a", "demand-b", "demand-a"] {
+            let plan = Browser::new("test").stored_only("");
+            let login = ServerLogin::new(plan, "https://a.example/mcp", &[]).unwrap();
+            note_use(label, &login);
+        }
+        let used = used();
+        let labels = used.iter().map(|(label, _)| label.as_str());
+        let labels: Vec<&str> = labels.filter(|it| it.starts_with("demand-")).collect();
+        assert_eq!(labels, ["demand-b", "demand-a"]);
+    }
 }

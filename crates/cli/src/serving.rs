@@ -1,7 +1,7 @@
 //! What the commands that serve have in common: the bridge to one server, and where to serve.
 
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bowline::client::{ClientBuilder, ClientLayer};
@@ -172,7 +172,7 @@ pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<
     let mut limits = GatewayLimits::default();
     limits.start = patience;
     let declared = Lanes::every_question();
-    let mut dial = TargetDial { target, first: Mutex::default(), layer };
+    let dial = TargetDial { target, first: FirstConnection::default(), layer };
     let connecting = dial.target.clone().connect(dial.builder(declared.clone(), &limits));
     // Boxed: what a connection needs until it stands is many times what a command needs.
     let connecting = Box::pin(connecting);
@@ -182,7 +182,9 @@ pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<
     // Callers hear it in errors. The command line and the address are not for them: both can hold
     // secrets.
     let name = info.as_ref().map_or("server", |info| &info.name);
-    dial.first = Mutex::new(Some((first, declared)));
+    dial.first.keep(first, declared);
+    let first = dial.first.clone();
+    tokio::spawn(first.clone().close_after(limits.idle));
     let lanes = Lanes::new(name, Arc::new(dial), limits);
     let lanes = match callers {
         Callers::One => lanes.for_one_caller(),
@@ -193,7 +195,7 @@ pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<
         None => ParkingLot::new(ParkLimits::default()),
     };
     let lot = lot.map_err(|error| Failure::new(Exit::Unreachable, error.to_string()))?;
-    Ok(Bridge { lanes: lanes.described_by_server().knowing(met), info, lot })
+    Ok(Bridge { lanes: lanes.described_by_server().knowing(met), first, info, lot })
 }
 
 /// Does the work, and says after some seconds that a server has not answered.
@@ -226,6 +228,7 @@ pub(crate) enum Callers {
 /// A server behind this process.
 pub(crate) struct Bridge {
     lanes: Lanes,
+    first: FirstConnection,
     info: Option<Implementation>,
     lot: Arc<ParkingLot>,
 }
@@ -240,14 +243,41 @@ impl Bridge {
     /// Ends the server behind this process.
     pub(crate) async fn close(&self) {
         self.lanes.close().await;
+        self.first.close().await;
+    }
+}
+
+/// The connection with which a bridge begins, until a call takes it over, with what it declared. As
+/// later ones it is closed when it is idle for too long.
+#[derive(Clone, Default)]
+struct FirstConnection(Arc<Mutex<Option<(Client, ClientCapabilities)>>>);
+
+impl FirstConnection {
+    fn keep(&self, client: Client, declared: ClientCapabilities) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((client, declared));
+    }
+
+    fn take(&self) -> Option<(Client, ClientCapabilities)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Closes it, unless a call has taken it over.
+    async fn close(&self) {
+        if let Some((client, _)) = self.take() {
+            client.close().await;
+        }
+    }
+
+    async fn close_after(self, idle: Duration) {
+        tokio::time::sleep(idle).await;
+        self.close().await;
     }
 }
 
 /// Connects to a target; the first time it gives the connection that is there already.
 struct TargetDial {
     target: Target,
-    /// With what it declared.
-    first: Mutex<Option<(Client, ClientCapabilities)>>,
+    first: FirstConnection,
     layer: Option<Arc<dyn ClientLayer>>,
 }
 
@@ -263,20 +293,17 @@ impl Dial for TargetDial {
         declared: ClientCapabilities,
         limits: &GatewayLimits,
     ) -> Pin<Box<dyn Future<Output = Result<Client, DialError>> + Send>> {
-        let first = self.first.lock().ok().and_then(|mut first| first.take());
-        let (first, unfit) = match first {
-            Some((client, was)) if was == declared || client.revision().has_input_requests() => {
-                (Some(client), None)
-            }
-            Some((client, _)) => (None, Some(client)),
-            None => (None, None),
+        let first = self.first.take();
+        let is_fit = |(client, was): &(Client, ClientCapabilities)| {
+            *was == declared || client.revision().has_input_requests()
         };
-        if let Some(client) = first {
-            return Box::pin(async { Ok(client) });
-        }
+        let unfit = match first {
+            Some(first) if is_fit(&first) => return Box::pin(async move { Ok(first.0) }),
+            unfit => unfit,
+        };
         let (target, builder) = (self.target.clone(), self.builder(declared, limits));
         Box::pin(async move {
-            if let Some(unfit) = unfit {
+            if let Some((unfit, _)) = unfit {
                 unfit.close().await;
             }
             target.connect(builder).await.map_err(|failure| failure.to_string().into())
@@ -287,3 +314,6 @@ impl Dial for TargetDial {
         matches!(self.target.place, Place::Command(_))
     }
 }
+
+#[cfg(test)]
+mod tests;
