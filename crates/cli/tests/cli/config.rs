@@ -179,7 +179,7 @@ fn an_input_is_asked_for_after_consent_and_not_shown() {
     terminal.answer("Run it?", "y");
     let file = folders.0.path().join("project/.vscode/mcp.json");
     terminal.wait_for(&format!("{} asks for a value for `ex`:", file.display()));
-    terminal.answer("Token", "s3cr3t\r");
+    terminal.answer_hidden("Token", "s3cr3t\r");
     let (code, stdout, shown) = terminal.end();
     assert_eq!((code, stdout.as_str()), (Some(0), "hi\n"), "{shown}");
     assert!(!shown.contains("s3cr3t"), "{shown}");

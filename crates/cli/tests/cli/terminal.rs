@@ -4,8 +4,14 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::pty::{OpenptyResult, Winsize, openpty};
+use nix::sys::termios::{LocalFlags, tcgetattr};
+
+/// How long a test waits for a terminal to change.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A command whose standard input and standard error are a terminal. Its standard output is a pipe,
 /// so that results and questions are told apart.
@@ -33,6 +39,18 @@ impl Terminal {
         self.wait_for(question);
         self.seen.clear();
         self.screen.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// The same for an answer that the terminal does not show. The command drops what is typed before it
+    /// has hidden the answer.
+    pub(crate) fn answer_hidden(&mut self, question: &str, keys: &str) {
+        self.wait_for(question);
+        let deadline = Instant::now() + PATIENCE;
+        while tcgetattr(&self.screen).unwrap().local_flags.contains(LocalFlags::ECHO) {
+            assert!(Instant::now() < deadline, "the answer to {question:?} is not hidden");
+            thread::park_timeout(Duration::from_millis(1));
+        }
+        self.answer(question, keys);
     }
 
     /// Waits until the terminal shows a text.
