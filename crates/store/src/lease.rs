@@ -1,8 +1,8 @@
 //! The lease of a process: how others that share its store see that it has not stopped.
 //!
 //! A lease is a key that expires soon, and that the process renews every [`BEAT`] while others rely on
-//! it. What the process has under way names the lease. Whoever finds such a thing without a lease
-//! takes the process for one that stopped.
+//! it. What the process has under way names the lease. A process that finds such a thing without a lease
+//! takes the other one for stopped.
 
 use std::sync::Arc;
 use std::time::Duration;

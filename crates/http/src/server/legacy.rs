@@ -12,10 +12,11 @@
 //! * `item` — what waits on the line between a session and its reader;
 //! * `session` — one session: the state machine, its lines, streams, and copies at other endpoints;
 //! * `sessions` — all sessions of an endpoint;
-//! * `record`, `broadcast`, `replica`, `stream_mark` — what endpoints that share a store write there,
-//!   and tell each other.
+//! * `record`, `broadcast`, `broadcast_pace`, `replica`, `stream_mark` — what endpoints that share a
+//!   store write there, and tell each other.
 
 mod broadcast;
+mod broadcast_pace;
 mod delete;
 mod driver;
 mod event_id;

@@ -4,18 +4,16 @@
 //! topic may lose a message. A lost change is found at the next request or upkeep. A lost answer or
 //! cancellation is like one lost on a bad connection: the question times out, the call runs on.
 //!
-//! Every endpoint reads what one publishes. So the messages of a client have a pace ([`hold_pace`]); what
-//! changes a record is a call, and calls have a pace of their own.
+//! Every endpoint reads what one publishes. So the messages of a client have a pace (`broadcast_pace`);
+//! what changes a record is a call, and calls have a pace of their own.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bowline_proto::frame::{Frame, Message, MethodName, NotificationMessage};
-use bowline_proto::pace::Pace;
 use bowline_proto::server::Attached;
 use bowline_store::backend::{BoxStream, Error};
 use bowline_store::{Backend, Key};
-use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::json::RawJson;
 use bowline_types::method::Method;
@@ -29,18 +27,6 @@ use super::session::HttpSession;
 
 /// How long to wait before subscribing again to a topic that has ended.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// How much one copy of a session passes on per minute, in MiB. Enough for four answers of the usual
-/// longest length ([`Limits::frame`]).
-///
-/// [`Limits::frame`]: bowline_proto::limits::Limits::frame
-const MIB_PER_MINUTE: usize = 16;
-
-/// A message counts as at least this many bytes, because a short one costs each endpoint time too.
-const UNIT: usize = 4 * 1024;
-
-/// The most units per minute, and so the most messages.
-const UNITS_PER_MINUTE: usize = MIB_PER_MINUTE * 1024 * 1024 / UNIT;
 
 /// A message to the other endpoints about one session. A change of the record carries no content:
 /// receivers read the record. So a late or repeated message does no harm.
@@ -59,29 +45,6 @@ pub(super) struct Broadcast {
 /// session.
 fn topic() -> Key {
     Key::new(["sessions"])
-}
-
-/// The pace of the messages of a client that one copy of its session passes on, in units of [`UNIT`].
-pub(super) fn pace() -> Pace {
-    Pace::per_minute(UNITS_PER_MINUTE)
-}
-
-/// Counts a message of so many bytes that is to be passed on.
-///
-/// # Errors
-///
-/// If it comes too soon after the others. Then it is not counted.
-pub(super) fn hold_pace(pace: &mut Pace, bytes: usize, now: Instant) -> Result<(), ErrorObject> {
-    // A server may take longer messages than a minute admits. One of them takes the whole minute.
-    let units = bytes.div_ceil(UNIT).clamp(1, UNITS_PER_MINUTE);
-    if pace.admits(units, now) {
-        return Ok(());
-    }
-    let reason = format!(
-        "the session takes no more than {MIB_PER_MINUTE} MiB per minute of answers, progress and \
-         cancellations for calls that run at other endpoints; wait"
-    );
-    Err(ErrorObject::too_many_requests(reason, pace.wait_for(units, now)))
 }
 
 /// Publishes a message of the client, or without one that the record of a session has changed.

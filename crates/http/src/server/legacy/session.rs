@@ -10,6 +10,7 @@
 //! by putting what the state machine wants done onto lines ([`deliver`]).
 
 mod abandoned;
+mod broadcasts;
 mod copy;
 mod deliver;
 mod detached;

@@ -4,19 +4,16 @@
 //! session from it, and counts itself in before it opens a stream or asks a question. From then on
 //! the copy reads the record at every request, and adopts what other copies have changed.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bowline_proto::pace::Pace;
 use bowline_proto::request::ReportedChange;
 use bowline_store::backend::Version;
-use bowline_types::error::ErrorObject;
 
 use super::super::super::clock::now;
 use super::super::super::limits::{HttpLimits, SWEEP};
-use super::super::broadcast;
+use super::super::broadcast_pace;
 use super::super::record::Record;
-use super::HttpSession;
 
 /// The changes of lists.
 const LISTS: [ReportedChange; 3] =
@@ -39,7 +36,7 @@ pub(super) struct SharedCopy {
     pub(super) notes_since: Option<u64>,
     /// When upkeep was due last.
     pub(super) kept_up: Instant,
-    /// The pace of the client's messages that this copy passes on ([`broadcast`]).
+    /// The pace of the client's messages that this copy passes on ([`broadcast_pace`]).
     pub(super) passed_on: Pace,
     /// Whether a task reads the record because another copy has changed it.
     pub(super) reading: Reading,
@@ -64,7 +61,7 @@ impl SharedCopy {
             version,
             notes_since: None,
             kept_up: now(),
-            passed_on: broadcast::pace(),
+            passed_on: broadcast_pace::new(),
             reading: Reading::Idle,
         }
     }
@@ -93,48 +90,6 @@ impl SharedCopy {
     /// Whether no other copy has the GET stream.
     pub(super) fn may_listen(&self) -> bool {
         self.record.listener.is_none() || self.record.listener == self.number
-    }
-}
-
-impl HttpSession {
-    /// Notes that another copy has changed the record. Returns whether the caller has to read it, with
-    /// [`read_record`](Self::read_record): only one task of a session reads it at a time, however many
-    /// changes are announced.
-    pub(in super::super) fn note_change(&self) -> bool {
-        let mut state = self.lock();
-        let Some(copy) = &mut state.copy else { return false };
-        let is_idle = copy.reading == Reading::Idle;
-        copy.reading = if is_idle { Reading::UnderWay } else { Reading::AndOnceMore };
-        is_idle
-    }
-
-    /// Reads the record until no more change was noted meanwhile.
-    pub(in super::super) async fn read_record(self: &Arc<Self>) {
-        loop {
-            // If the store fails, the next request reads the record.
-            let _ = self.refresh().await;
-            let mut state = self.lock();
-            let Some(copy) = &mut state.copy else { return };
-            copy.reading = match copy.reading {
-                Reading::AndOnceMore => Reading::UnderWay,
-                Reading::Idle | Reading::UnderWay => Reading::Idle,
-            };
-            if copy.reading == Reading::Idle {
-                return;
-            }
-        }
-    }
-
-    /// Counts a message of so many bytes that is to be passed on to the other copies.
-    ///
-    /// # Errors
-    ///
-    /// If it comes too soon after the others.
-    pub(in super::super) fn hold_broadcast_pace(&self, bytes: usize) -> Result<(), ErrorObject> {
-        match &mut self.lock().copy {
-            Some(copy) => broadcast::hold_pace(&mut copy.passed_on, bytes, now()),
-            None => Ok(()),
-        }
     }
 }
 
