@@ -1,4 +1,5 @@
-//! A `redis-server` or `valkey-server` of a test, on a free port. It is killed at the end, also when the test panics.
+//! A `redis-server` or `valkey-server` of a test, on a free port. It is killed at the end, also
+//! when the test panics.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
