@@ -89,6 +89,8 @@ pub struct CheckReport {
     pub is_cut_short: bool,
     /// Documents that the server names at other origins than its own, and that were not fetched.
     pub unfetched: BTreeSet<String>,
+    /// Tools of [`CheckOptions::callable`] that the server does not list, and so were not called.
+    pub unlisted: BTreeSet<String>,
 }
 
 /// Whether a server speaks a revision.
@@ -112,6 +114,7 @@ pub async fn check(
     mut progress: impl FnMut(&str),
 ) -> Result<CheckReport, CheckError> {
     let mut gathered = Gathered::default();
+    gathered.report.unlisted.extend(options.callable.iter().cloned());
     let end = Instant::now() + options.deadline;
     let mut reasons = Vec::new();
     'all: for revision in &options.revisions {
@@ -142,6 +145,7 @@ pub async fn check(
         true => Ok(CheckReport {
             revisions: report.revisions,
             is_cut_short: report.is_cut_short,
+            unlisted: report.unlisted,
             ..unopened
         }),
         false => Err(failure),
@@ -229,6 +233,7 @@ impl CheckReport {
     /// Adds what a session has shown.
     fn add(&mut self, probe: &Probe) {
         self.unfetched.extend(probe.unfetched().cloned());
+        self.unlisted.retain(|name| !probe.watch.past().tools.contains_key(name));
         for finding in probe.watch.findings() {
             let same = self.broken.iter_mut().find(|it| {
                 it.rule.id == finding.rule.id

@@ -39,6 +39,9 @@ pub fn human(report: &CheckReport) -> String {
         let _ =
             writeln!(text, "not fetched, because it is of another origin than the server: {url}");
     }
+    for tool in &report.unlisted {
+        let _ = writeln!(text, "not called, because the server lists no such tool: {tool}");
+    }
     if report.is_cut_short {
         text.push_str("the time was over before all steps were done\n");
     }

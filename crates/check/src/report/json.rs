@@ -41,6 +41,7 @@ pub fn json(report: &CheckReport) -> Value {
         "idle": totals.idle,
         "cutShort": report.is_cut_short,
         "unfetched": report.unfetched,
+        "unlisted": report.unlisted,
         "findings": findings.collect::<Vec<_>>(),
         "rules": counted.collect::<Vec<_>>(),
     })

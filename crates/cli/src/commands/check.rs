@@ -84,8 +84,14 @@ impl Args {
         })
         .await?;
         self.print(&report, &label);
-        match report.violations().next() {
-            Some(_) => Ok(Exit::Violation),
+        if report.violations().next().is_some() {
+            return Ok(Exit::Violation);
+        }
+        match report.unlisted.first() {
+            Some(tool) => {
+                Err(Failure::new(Exit::Refused, format!("the server has no tool `{tool}`"))
+                    .hint("`bowline list` shows the tools"))
+            }
             None => Ok(Exit::Done),
         }
     }

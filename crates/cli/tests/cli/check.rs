@@ -63,6 +63,15 @@ fn demo() -> [&'static str; 4] {
 }
 
 #[test]
+fn a_tool_to_call_that_the_server_does_not_list_fails_the_check() {
+    let options = ["check", "--revision", "2026-07-28", "--call", "ech"];
+    let run = run(&[&options[..], &demo()[..]].concat());
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stdout.contains("lists no such tool: ech\n"), "{}", run.stdout);
+    assert!(run.stderr.contains("the server has no tool `ech`"), "{}", run.stderr);
+}
+
+#[test]
 fn the_built_in_server_breaks_no_rule_in_any_revision() {
     let arguments: Vec<&str> = ["check"].into_iter().chain(demo()).collect();
     let run = run(&arguments);

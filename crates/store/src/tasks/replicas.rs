@@ -30,7 +30,7 @@ pub struct RunningReplica {
 }
 
 impl TaskStore {
-    /// Begins or renews the [lease](crate::lease) of a replica.
+    /// Begins or renews the [lease] of a replica.
     ///
     /// # Errors
     ///
