@@ -96,7 +96,7 @@ pub fn cause<'a>(ledger: &'a Ledger, call: &Failure<'_>) -> Option<&'a Fault> {
                 loses_session(ledger, fault, call.session, call.ended)
             }
             FaultKind::Store(_) | FaultKind::StoreLoss(_) => {
-                needs_store && may_end_in_outage(end) && is_explained(fault, call)
+                needs_store && may_end_in_outage(end) && is_explained(ledger, fault, call)
             }
         }
     })
@@ -134,9 +134,21 @@ fn is_lost(end: &End) -> bool {
 
 /// Whether a failure of the store explains the end of a call that ran meanwhile. What the store
 /// refused stays missing, so a gap may show later.
-fn is_explained(fault: &Fault, call: &Failure<'_>) -> bool {
+fn is_explained(ledger: &Ledger, fault: &Fault, call: &Failure<'_>) -> bool {
     let has_met = call.began <= fault.end + RECOVERY && fault.begin <= call.ended;
-    has_met && (*call.end == End::Gap || call.ended <= fault.end + RECOVERY)
+    let is_in_time =
+        call.ended <= fault.end + RECOVERY || comes_after_pause(ledger, fault, call.ended);
+    has_met && (*call.end == End::Gap || is_in_time)
+}
+
+/// Whether a replica that was paused while the store failed has just gone on: it reports only then what
+/// it met before.
+fn comes_after_pause(ledger: &Ledger, fault: &Fault, at: Duration) -> bool {
+    ledger.faults.iter().any(|pause| {
+        let has_met = pause.begin <= fault.end + RECOVERY && fault.begin <= pause.end;
+        let has_ended = pause.end <= at && at <= pause.end + RECOVERY;
+        matches!(pause.kind, FaultKind::Pause(_)) && has_met && has_ended
+    })
 }
 
 /// By when the calls of a killed replica have failed. Later if meanwhile the store was away, or a replica
@@ -164,7 +176,9 @@ pub fn refusal_cause<'a>(ledger: &'a Ledger, refusal: &Refusal) -> Option<&'a Fa
             FaultKind::StoreLoss(_) | FaultKind::Store(_) => {
                 // A stream that was written meanwhile has gaps later, too.
                 let is_gap = refusal.end == End::Gap && fault.begin <= refusal.at;
-                let is_during = is_gap || is_during(fault.end + RECOVERY);
+                let is_during = is_gap
+                    || is_during(fault.end + RECOVERY)
+                    || comes_after_pause(ledger, fault, refusal.at);
                 refusal.needs_store && may_end_in_outage(&refusal.end) && is_during
             }
             FaultKind::Kill(_) => {

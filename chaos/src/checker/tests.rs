@@ -289,6 +289,22 @@ fn a_store_that_fails_excuses_calls_in_sessions_only_and_for_two_seconds() {
 }
 
 #[test]
+fn a_replica_that_is_paused_while_the_store_fails_says_so_when_it_goes_on() {
+    let store = FaultKind::Store("hangs");
+    let unexplained = &[Rule::FailureExplained][..];
+    for (paused, over, expected) in [(7, 10, &[][..]), (7, 12, unexplained), (11, 11, unexplained)]
+    {
+        let rules = broken(|it| {
+            it.calls[0].seen.truncate(2);
+            (it.calls[0].began, it.calls[0].end) = (at(6), End::Status(503));
+            it.faults.push(Fault { kind: store, begin: at(5), end: at(8) });
+            it.faults.push(Fault { kind: FaultKind::Pause(200), begin: at(paused), end: at(over) });
+        });
+        assert_eq!(rules, expected, "paused from {paused} to {over}");
+    }
+}
+
+#[test]
 fn a_refused_request_needs_a_cause_too() {
     let refused = |it: &mut Ledger, end, kind| {
         let session = Some(SESSION.to_owned());
