@@ -5,8 +5,9 @@ use std::time::Duration;
 /// The first pause.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// No pause is longer.
-const LONGEST: Duration = Duration::from_secs(30);
+/// No pause is longer. A client waits for what could not be stored, so it must be stored soon after the
+/// store works again, however long it failed.
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Pauses that grow: each is twice as long as the one before.
 pub(super) struct Pauses {
