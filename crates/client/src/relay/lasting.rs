@@ -15,11 +15,12 @@ use tokio::time::{Instant, sleep};
 use crate::error::Result;
 use crate::subscribe::{Change, Changes, SubscriptionBuilder};
 
-/// The longest pause before the relay subscribes again. It doubles with each further attempt; the
-/// pause itself is drawn at random below it, since many clients lose their streams together.
+/// The longest pause before the first attempt of the relay to subscribe again. It doubles with each
+/// attempt. The pause itself is drawn at random below it, since many clients lose their streams
+/// together.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// The longest pause of all.
+/// The longest pause before any attempt.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// How long a stream must have lasted for earlier attempts to be forgotten.

@@ -75,8 +75,8 @@ async fn recovers(store: &dyn Backend) {
     }
 }
 
-/// An item whose append succeeded although replies were lost is in the log once; one whose append failed
-/// may be there once.
+/// The store keeps each item once whose append succeeded although the database's replies were lost. It
+/// may keep an item whose append failed, but not twice.
 async fn items_are_appended_once(subject: &dyn BackendUnderTest, store: Arc<dyn Backend>) {
     let (log, mut appended) = (Key::new(["once"]), Vec::new());
     for round in 0..OUTAGES {
@@ -102,8 +102,10 @@ async fn items_are_appended_once(subject: &dyn BackendUnderTest, store: Arc<dyn 
         let found = read.items.iter().filter(|item| item.value == value);
         let found: Vec<_> = found.map(|item| item.position).collect();
         match position {
-            Some(position) => assert_eq!(found, [position], "an appended item is there once"),
-            None => assert!(found.len() <= 1, "an item whose append failed is there once at most"),
+            Some(position) => {
+                assert_eq!(found, [position], "the store keeps an appended item once")
+            }
+            None => assert!(found.len() <= 1, "the store keeps no item twice"),
         }
     }
 }
