@@ -102,9 +102,7 @@ async fn items_are_appended_once(subject: &dyn BackendUnderTest, store: Arc<dyn 
         let found = read.items.iter().filter(|item| item.value == value);
         let found: Vec<_> = found.map(|item| item.position).collect();
         match position {
-            Some(position) => {
-                assert_eq!(found, [position], "the store keeps an appended item once")
-            }
+            Some(position) => assert_eq!(found, [position], "the store keeps an item once"),
             None => assert!(found.len() <= 1, "the store keeps no item twice"),
         }
     }

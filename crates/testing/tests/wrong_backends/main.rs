@@ -110,7 +110,7 @@ fn mistakes_in_an_outage_are_found() {
     let part: Part = |subject| Box::pin(backend::faults(subject));
     finds(Mistake::HangsInOutages, part, "ends within a second");
     finds(Mistake::StaysDown, part, "works within two seconds");
-    finds(Mistake::RepeatsItems, part, "the store keeps an appended item once");
+    finds(Mistake::RepeatsItems, part, "the store keeps an item once");
     finds(Mistake::RepeatsWrites, part, "no increment is lost, and none counts twice");
 }
 
