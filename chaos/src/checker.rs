@@ -17,8 +17,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
-pub use self::causes::{Failure, Processes, cause, refusal_cause};
-use crate::ledger::{Call, End, FaultKind, Ledger, Message, Refusal, Seen, ToolRun, digest};
+pub use self::causes::{Failure, Processes, cause, recovery, refusal_cause};
+use crate::ledger::{Call, End, Fault, FaultKind, Ledger, Message, Refusal, Seen, ToolRun, digest};
 
 /// After a fault everything works again within this time.
 pub const RECOVERY: Duration = Duration::from_secs(2);
@@ -203,7 +203,9 @@ impl Checker<'_> {
             false => has_log,
         };
         if is_wrong && !was_lost {
-            self.report(Rule::SettingKept, format!("{level:?}: {}", of(call)));
+            let near = self.faults_between(level.since.saturating_sub(FAILS_WITHIN), call.ended);
+            let text = format!("{level:?}: {}; faults nearby: {near:?}", of(call));
+            self.report(Rule::SettingKept, text);
         }
     }
 
@@ -216,15 +218,17 @@ impl Checker<'_> {
             _ => Rule::FailureExplained,
         };
         if cause(self.ledger, &failure).is_none() {
-            let near =
-                self.ledger.faults.iter().filter(|fault| {
-                    call.began < fault.end + FAILS_WITHIN && fault.begin < call.ended
-                });
-            let near: Vec<_> = near.collect();
+            let near = self.faults_between(call.began.saturating_sub(FAILS_WITHIN), call.ended);
             let text =
                 format!("{} in process {:?}; faults nearby: {near:?}", of(call), failure.process);
             self.report(rule, text);
         }
+    }
+
+    /// The faults of a part of the run.
+    fn faults_between(&self, begin: Duration, end: Duration) -> Vec<Fault> {
+        let is_in = |fault: &&Fault| begin < fault.end && fault.begin < end;
+        self.ledger.faults.iter().filter(is_in).cloned().collect()
     }
 
     fn refusal(&mut self, refusal: &Refusal) {

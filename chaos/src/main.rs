@@ -26,7 +26,7 @@ Kills, pauses and restarts replicas, and breaks their store, under clients that 
 ";
 
 /// The violations that are printed; of more, the rest looks the same.
-const SHOWN: usize = 20;
+const SHOWN: usize = 100;
 
 struct Options {
     seed: u64,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use crate::checker::{Failure, Processes, cause, refusal_cause};
+use crate::checker::{Failure, Processes, cause, recovery, refusal_cause};
 use crate::ledger::{
     Call, Change, End, FaultKind, Ledger, Message, Notice, Notified, Task, TaskEnd,
 };
@@ -32,7 +32,7 @@ pub struct Report {
     refusals: BTreeMap<String, usize>,
     /// The longest time from a kill to the failure of a call of that replica.
     longest_failure: Duration,
-    /// The longest time from the end of a fault of the store to a failure that it explains.
+    /// The longest [time](recovery) from the end of a fault of the store to a failure that it explains.
     recovery: Duration,
 }
 
@@ -60,7 +60,7 @@ impl Report {
                 && matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_))
                 && !matches!(refusal.end, End::SessionLost | End::Gap)
             {
-                report.recovery = report.recovery.max(refusal.at.saturating_sub(fault.end));
+                report.recovery = report.recovery.max(recovery(ledger, fault, refusal.at));
             }
         }
         report
@@ -112,7 +112,7 @@ impl Report {
             FaultKind::Store(_) | FaultKind::StoreLoss(_)
                 if !matches!(call.end, End::SessionLost | End::Gap) =>
             {
-                self.recovery = self.recovery.max(call.ended.saturating_sub(fault.end));
+                self.recovery = self.recovery.max(recovery(ledger, fault, call.ended));
             }
             _ => {}
         }

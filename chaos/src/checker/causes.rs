@@ -84,13 +84,22 @@ pub fn cause<'a>(ledger: &'a Ledger, call: &Failure<'_>) -> Option<&'a Fault> {
                     && is_during(fault.begin + RECOVERY)
                     && matches!(end, End::Status(502) | End::Cut)
             }
-            // Another replica may have ended the stream.
-            FaultKind::Pause(paused) => {
-                process == Some(paused)
-                    && fault.end - fault.begin > UNNOTICED
-                    && matches!(end, End::Failed(..))
-                    && is_during(fault.end + LEASE_RENEWED)
-            }
+            FaultKind::Pause(paused) => match (process, end) {
+                // Another replica may have ended the stream.
+                (Some(process), End::Failed(..)) => {
+                    process == paused
+                        && fault.end - fault.begin > UNNOTICED
+                        && is_during(fault.end + LEASE_RENEWED)
+                }
+                // When the replica goes on, the time that it gave the store is over.
+                (None, End::Status(503)) => {
+                    needs_store
+                        && fault.end <= call.ended
+                        && call.began <= fault.end
+                        && is_during(fault.end + RECOVERY)
+                }
+                _ => false,
+            },
             FaultKind::Restart(_) => false,
             FaultKind::StoreLoss(_) if is_lost(end) => {
                 loses_session(ledger, fault, call.session, call.ended)
@@ -136,19 +145,19 @@ fn is_lost(end: &End) -> bool {
 /// refused stays missing, so a gap may show later.
 fn is_explained(ledger: &Ledger, fault: &Fault, call: &Failure<'_>) -> bool {
     let has_met = call.began <= fault.end + RECOVERY && fault.begin <= call.ended;
-    let is_in_time =
-        call.ended <= fault.end + RECOVERY || comes_after_pause(ledger, fault, call.ended);
-    has_met && (*call.end == End::Gap || is_in_time)
+    has_met && (*call.end == End::Gap || recovery(ledger, fault, call.ended) <= RECOVERY)
 }
 
-/// Whether a replica that was paused while the store failed has just gone on: it reports only then what
-/// it met before.
-fn comes_after_pause(ledger: &Ledger, fault: &Fault, at: Duration) -> bool {
-    ledger.faults.iter().any(|pause| {
+/// How long after a fault of the store something failed that the fault may explain. A replica that was
+/// paused meanwhile reports what it met before only when it goes on, so then since the end of the pause.
+pub fn recovery(ledger: &Ledger, fault: &Fault, at: Duration) -> Duration {
+    let ends = ledger.faults.iter().filter_map(|pause| {
         let has_met = pause.begin <= fault.end + RECOVERY && fault.begin <= pause.end;
-        let has_ended = pause.end <= at && at <= pause.end + RECOVERY;
-        matches!(pause.kind, FaultKind::Pause(_)) && has_met && has_ended
-    })
+        let is_pause = matches!(pause.kind, FaultKind::Pause(_));
+        (is_pause && has_met && pause.end <= at).then_some(pause.end)
+    });
+    let since = at.saturating_sub(fault.end);
+    ends.map(|end| at - end).fold(since, Duration::min)
 }
 
 /// By when the calls of a killed replica have failed. Later if meanwhile the store was away, or a replica
@@ -176,14 +185,16 @@ pub fn refusal_cause<'a>(ledger: &'a Ledger, refusal: &Refusal) -> Option<&'a Fa
             FaultKind::StoreLoss(_) | FaultKind::Store(_) => {
                 // A stream that was written meanwhile has gaps later, too.
                 let is_gap = refusal.end == End::Gap && fault.begin <= refusal.at;
-                let is_during = is_gap
-                    || is_during(fault.end + RECOVERY)
-                    || comes_after_pause(ledger, fault, refusal.at);
-                refusal.needs_store && may_end_in_outage(&refusal.end) && is_during
+                let is_soon =
+                    fault.begin <= refusal.at && recovery(ledger, fault, refusal.at) <= RECOVERY;
+                refusal.needs_store && may_end_in_outage(&refusal.end) && (is_gap || is_soon)
             }
             FaultKind::Kill(_) => {
                 is_during(fault.begin + RECOVERY)
                     && matches!(refusal.end, End::Status(502) | End::Cut)
+            }
+            FaultKind::Pause(_) if refusal.end == End::Status(503) => {
+                refusal.needs_store && fault.end <= refusal.at && is_during(fault.end + RECOVERY)
             }
             FaultKind::Pause(_) => is_during(fault.end + RECOVERY) && refusal.end == End::Overdue,
             FaultKind::Restart(_) => false,

@@ -305,6 +305,20 @@ fn a_replica_that_is_paused_while_the_store_fails_says_so_when_it_goes_on() {
 }
 
 #[test]
+fn a_replica_that_was_paused_has_no_time_left_for_the_store() {
+    let refused = |it: &mut Ledger, ended| {
+        it.runs.clear();
+        it.calls[0].seen.clear();
+        (it.calls[0].end, it.calls[0].ended) = (End::Status(503), at(ended));
+        it.faults.push(Fault { kind: FaultKind::Pause(200), begin: at(9), end: at(24) });
+    };
+    assert_eq!(broken(|it| refused(it, 25)), []);
+    for ended in [20, 27] {
+        assert_eq!(broken(|it| refused(it, ended)), [Rule::FailureExplained], "{ended}");
+    }
+}
+
+#[test]
 fn a_refused_request_needs_a_cause_too() {
     let refused = |it: &mut Ledger, end, kind| {
         let session = Some(SESSION.to_owned());
@@ -317,5 +331,7 @@ fn a_refused_request_needs_a_cause_too() {
     assert_eq!(found, [Rule::FailureExplained]);
     assert_eq!(broken(|it| refused(it, End::Status(502), FaultKind::Kill(1))), []);
     assert_eq!(broken(|it| refused(it, End::SessionLost, restart)), [Rule::SessionKept]);
-    assert_eq!(broken(|it| refused(it, End::Overdue, FaultKind::Pause(1))), []);
+    for end in [End::Overdue, End::Status(503)] {
+        assert_eq!(broken(|it| refused(it, end, FaultKind::Pause(1))), []);
+    }
 }

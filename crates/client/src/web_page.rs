@@ -6,6 +6,7 @@
 use std::fmt;
 
 use bowline_types::elicitation::{InvalidElicitationUrl, UrlParams};
+use bowline_types::host::is_this_machine;
 
 /// A web page that a server wants the user to visit.
 ///
@@ -114,9 +115,8 @@ impl fmt::Display for Suspicion {
 
 /// Whether a host is this machine, where encryption is not needed.
 fn is_loopback(host: &str) -> bool {
-    let is_named =
-        host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
-    is_named || host == "[::1]" || host.parse().is_ok_and(|it: std::net::Ipv4Addr| it.is_loopback())
+    // Browsers find every name below `localhost` here.
+    is_this_machine(host) || host.to_ascii_lowercase().ends_with(".localhost")
 }
 
 /// Whether browsers read a host as an IP address: `10.0.0.1`, but also `0x0a.1` and `[::1]`.

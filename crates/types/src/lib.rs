@@ -28,6 +28,7 @@
 //! * [`error`]: the error object that one side sends to the other.
 //! * [`empty`]: params and results without members.
 //! * [`text`]: counts and excerpts for error messages.
+//! * [`host`]: which hosts of URLs are this machine.
 //!
 //! Capabilities and identity:
 //!
@@ -72,6 +73,7 @@ pub mod rpc;
 
 pub mod empty;
 pub mod error;
+pub mod host;
 pub mod id;
 pub mod json;
 pub mod meta;

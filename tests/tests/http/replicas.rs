@@ -1,8 +1,10 @@
 //! Several endpoints on one store, when the store or an endpoint fails.
 
 mod broadcasts;
+mod last_event;
 mod outage;
 mod rates;
+mod refused_settings;
 mod replica;
 mod slow_store;
 
@@ -138,9 +140,7 @@ async fn an_open_stream_keeps_its_session_and_its_log() {
     let store = store();
     let (a, b) = (Replica::on(&store), Replica::on(&store));
     let session = a.session().await;
-    a.handlers.step(1);
-    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
-    let first = stream.message().await.unwrap().id.unwrap();
+    let (mut stream, first) = a.first_of(2, &session).await;
     sleep(Duration::from_secs(3600)).await;
     a.handlers.step(2);
     assert_eq!(stream.messages().await.len(), 2);
@@ -185,9 +185,7 @@ async fn a_call_of_a_killed_endpoint_ends_with_an_error_within_fifteen_seconds()
     let store = store();
     let (a, b, c) = (Replica::on(&store), Replica::on(&store), Replica::on(&store));
     let session = a.session().await;
-    a.handlers.step(1);
-    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
-    let first = stream.message().await.unwrap().id.unwrap();
+    let (_stream, first) = a.first_of(2, &session).await;
     a.link.cut(true);
     let (mut at_b, mut at_c) =
         (b.stream(&session.resume(&first)).await, c.stream(&session.resume(&first)).await);
@@ -208,9 +206,7 @@ async fn a_call_of_a_killed_endpoint_gets_its_error_even_if_the_first_that_ends_
     let store = store();
     let (a, b, c) = (Replica::on(&store), Replica::on(&store), Replica::on(&store));
     let session = a.session().await;
-    a.handlers.step(1);
-    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
-    let first = stream.message().await.unwrap().id.unwrap();
+    let (_stream, first) = a.first_of(2, &session).await;
     a.link.cut(true);
     sleep(Duration::from_secs(15)).await;
     b.link.refuse(OperationKind::Append);
@@ -226,9 +222,7 @@ async fn an_endpoint_that_was_paused_sends_nothing_after_another_has_ended_its_s
     let store = store();
     let (a, b) = (Replica::on(&store), Replica::on(&store));
     let session = a.session().await;
-    a.handlers.step(1);
-    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
-    let first = stream.message().await.unwrap().id.unwrap();
+    let (mut stream, first) = a.first_of(2, &session).await;
     a.link.cut(true);
     let ended = b.stream(&session.resume(&first)).await.messages().await;
     assert_eq!(ended.len(), 1);

@@ -6,6 +6,7 @@ mod load;
 use std::time::Duration;
 
 use bowline::Client;
+use bowline::types::host::is_this_machine;
 use http::Uri;
 
 use self::figures::{Figures, Subject};
@@ -133,10 +134,7 @@ fn demand_loopback(target: &Target) -> Result<(), Failure> {
     let Place::Url(url) = &target.place else { return Ok(()) };
     let uri: Option<Uri> = url.parse().ok();
     let host = uri.as_ref().and_then(Uri::host).unwrap_or(url);
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    let is_loopback = host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    match is_loopback {
+    match is_this_machine(host) {
         true => Ok(()),
         false => Err(Failure::usage(format!("`{host}` is not this machine"))
             .hint("`--remote` puts the load on another one; make sure that its operator agrees")),

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use bowline::types::host::is_this_machine;
 use http::Uri;
 use hyper_rustls::ConfigBuilderExt as _;
 use rustls::ClientConfig;
@@ -44,8 +45,7 @@ impl Path {
         let host = uri.host().ok_or_else(wrong)?.trim_matches(['[', ']']).to_owned();
         let has_tls = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if has_tls { 443 } else { 80 });
-        let is_local = host == "localhost"
-            || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+        let is_local = is_this_machine(&host);
         let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let proxy = PROXIES.into_iter().find(is_set).filter(|_| !is_local);
         Ok(Self { host, port, has_tls, proxy, walked: Walked::Nothing })

@@ -5,11 +5,12 @@
 //! machine.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bowline::types::host::is_this_machine;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use hyper::server::conn::http1;
@@ -142,10 +143,7 @@ fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
     let Ok(authority) = http::uri::Authority::try_from(host.as_bytes()) else { return false };
-    let name = authority.host();
-    let literal = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost")
-        || literal.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback())
+    is_this_machine(authority.host())
 }
 
 fn page(status: StatusCode, text: impl Into<String>) -> Response<String> {

@@ -5,10 +5,10 @@
 //! 2024-11-05) is resolved here and compared by [`Address::is_same_origin`].
 
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use bowline_transport::transport::Destination;
+use bowline_types::host::is_this_machine;
 use http::Uri;
 use http::header::HeaderValue;
 use http::uri::Scheme;
@@ -77,12 +77,8 @@ impl Address {
 
     /// Whether the host is this machine.
     pub(super) fn is_loopback(&self) -> bool {
-        let host = self.host().trim_end_matches('.').to_ascii_lowercase();
-        let literal = host.trim_start_matches('[').trim_end_matches(']');
-        match literal.parse::<IpAddr>() {
-            Ok(address) => address.to_canonical().is_loopback(),
-            Err(_) => host == "localhost" || host.ends_with(".localhost"),
-        }
+        let name = self.host().trim_end_matches('.').to_ascii_lowercase();
+        is_this_machine(self.host()) || name.ends_with(".localhost")
     }
 
     /// What traces say of this address: the host and the port.

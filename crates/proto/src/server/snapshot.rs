@@ -9,9 +9,14 @@ use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::RawJson;
+use bowline_types::legacy::set_level::SetLevelParams;
+use bowline_types::legacy::subscribe::SubscribeParams;
+use bowline_types::method::Method;
 use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use serde::{Deserialize, Serialize};
+
+use crate::frame::{MethodName, RequestMessage};
 
 /// What the handshake fixed, and what the client set since (up to 2025-11-25). Its JSON form is
 /// stable within a format number that the HTTP server writes beside it.
@@ -71,10 +76,11 @@ impl SessionSnapshot {
     /// Applies the changes between `base` and `ours` to this snapshot, so that settings which the
     /// client changed on two connections are both kept.
     ///
-    /// A three-way merge: `self` is what the store has, `base` what this side saw last. Settings
-    /// that both changed end as ours; `notifications/initialized` is never taken back.
+    /// A three-way merge: `self` is what the store has, `base` what this side saw last. A setting that
+    /// both changed ends as in the store, whose client knows of it already; `notifications/initialized`
+    /// is never taken back.
     pub fn merge(&mut self, base: &Self, ours: &Self) {
-        if ours.log_level != base.log_level {
+        if self.log_level == base.log_level {
             self.log_level = ours.log_level;
         }
         self.followed.extend(ours.followed.difference(&base.followed).cloned());
@@ -83,11 +89,37 @@ impl SessionSnapshot {
         }
         self.is_initialized |= ours.is_initialized;
     }
+
+    /// Takes back what a request of the client set, which gets an error because the store refused it.
+    /// `saved` is what the store has.
+    ///
+    /// Otherwise a later request would write it, over what the client has set on another connection
+    /// meanwhile.
+    pub fn take_back(&mut self, request: &RequestMessage, saved: &Self) {
+        match request.method {
+            MethodName::Known(Method::LoggingSetLevel) => {
+                let Ok(params) = request.params.parse_all::<SetLevelParams>() else { return };
+                if self.log_level == params.level {
+                    self.log_level = saved.log_level;
+                }
+            }
+            MethodName::Known(Method::ResourcesSubscribe | Method::ResourcesUnsubscribe) => {
+                let Ok(params) = request.params.parse_all::<SubscribeParams>() else { return };
+                match saved.followed.contains(&params.uri) {
+                    true => self.followed.insert(params.uri),
+                    false => self.followed.remove(&params.uri),
+                };
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::{Frame, Message};
+    use crate::limits::Limits;
 
     fn snapshot(followed: &[&str]) -> SessionSnapshot {
         let mut snapshot = SessionSnapshot::new(Revision::V2025_11_25, LoggingLevel::Info);
@@ -108,6 +140,49 @@ mod tests {
             ..snapshot(&["a:2", "a:3", "a:4"])
         };
         assert_eq!(theirs, expected);
+    }
+
+    #[test]
+    fn a_level_that_both_changed_is_the_one_in_the_store() {
+        let level = |log_level| SessionSnapshot { log_level, ..snapshot(&[]) };
+        let (base, ours) = (level(LoggingLevel::Info), level(LoggingLevel::Debug));
+        for (mut theirs, expected) in [
+            (level(LoggingLevel::Error), LoggingLevel::Error),
+            (level(LoggingLevel::Info), LoggingLevel::Debug),
+        ] {
+            theirs.merge(&base, &ours);
+            assert_eq!(theirs.log_level, expected);
+        }
+    }
+
+    #[test]
+    fn what_a_refused_request_set_is_taken_back_and_nothing_else() {
+        let level = |log_level, followed| SessionSnapshot { log_level, ..snapshot(followed) };
+        let saved = level(LoggingLevel::Info, &["a:1"]);
+        let mut ours = level(LoggingLevel::Debug, &["a:2", "a:3"]);
+        let refused = |method: &str, params: &str| {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+            match Frame::parse(&text.into(), &Limits::default()) {
+                Ok(Frame::Message(Message::Request(request))) => request,
+                other => panic!("{other:?}"),
+            }
+        };
+        for (method, params) in [
+            ("resources/unsubscribe", r#"{"uri":"a:1"}"#),
+            ("resources/subscribe", r#"{"uri":"a:2"}"#),
+            ("logging/setLevel", r#"{"level":"error"}"#),
+            ("tools/list", "{}"),
+        ] {
+            ours.take_back(&refused(method, params), &saved);
+        }
+        assert_eq!(
+            ours,
+            level(LoggingLevel::Debug, &["a:1", "a:3"]),
+            "another request set the level"
+        );
+        ours.take_back(&refused("logging/setLevel", r#"{"level":"debug"}"#), &saved);
+        assert_eq!(ours.log_level, LoggingLevel::Info);
     }
 
     #[test]

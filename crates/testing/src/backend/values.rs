@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bowline_store::backend::{Appended, Backend, Expect, Key, NewItem, Position, Written};
 use bowline_store::suite;
@@ -55,10 +55,28 @@ async fn versions_never_repeat(subject: &dyn BackendUnderTest) {
     }
 }
 
+/// A point in time by both clocks. A database counts by the time of day, which a machine may set
+/// forward at any moment.
+struct Begin {
+    instant: Instant,
+    time: SystemTime,
+}
+
+impl Begin {
+    fn now() -> Self {
+        Self { instant: Instant::now(), time: SystemTime::now() }
+    }
+
+    /// The time since, by the clock that counted more.
+    fn elapsed(&self) -> Duration {
+        self.instant.elapsed().max(self.time.elapsed().unwrap_or_default())
+    }
+}
+
 async fn expiry_is_neither_early_nor_late(store: &dyn Backend) {
     let (key, log) = (Key::new(["value"]), Key::new(["log"]));
     let expiry = Duration::from_millis(300);
-    let begin = Instant::now();
+    let begin = Begin::now();
     store.put(&key, "x".into(), expiry, Expect::Anything).await.unwrap();
     store.append(&log, NewItem::new("x", expiry)).await.unwrap();
     let written = Instant::now();
@@ -68,14 +86,19 @@ async fn expiry_is_neither_early_nor_late(store: &dyn Backend) {
         let is_there = store.get(&key).await.unwrap().is_some();
         let is_log = !store.read(&log, Position(0), 1).await.unwrap().items.is_empty();
         // What is gone was there until its time.
-        let is_early = begin.elapsed() < expiry;
-        assert!(!is_early || (is_there && is_log), "an entry does not expire before its time");
+        let elapsed = begin.elapsed();
+        let is_early = elapsed < expiry;
+        assert!(
+            !is_early || (is_there && is_log),
+            "an entry does not expire before its time: after {elapsed:?} of {expiry:?} the value is \
+             there: {is_there}, and the log: {is_log}"
+        );
         let is_late = asked > written + expiry + LATE;
         assert!(!is_late || !(is_there || is_log), "an entry expires at most a second late");
         (has_value, has_log) = (is_there, is_log);
         tokio::task::yield_now().await;
     }
-    assert!(begin.elapsed() < PATIENCE, "reads take long");
+    assert!(begin.instant.elapsed() < PATIENCE, "reads take long");
     let position = store.append(&log, NewItem::new("again", LONG)).await.unwrap();
     assert_eq!(position, Appended::At(Position(1)), "a log that has expired begins anew");
 }

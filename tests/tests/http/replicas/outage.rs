@@ -14,9 +14,7 @@ async fn after_an_outage() -> (Replica, Replica, Session, String) {
     let store = store();
     let (a, b) = (Replica::on(&store), Replica::on(&store));
     let session = a.session().await;
-    a.handlers.step(1);
-    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
-    let first = stream.message().await.unwrap().id.unwrap();
+    let (stream, first) = a.first_of(2, &session).await;
     drop(stream);
     assert_eq!(b.ask(&session.call("echo", json!({ "text": "hello" }))).await.0, 200);
     for replica in [&a, &b] {

@@ -15,6 +15,7 @@ use bowline_http::store::memory::MemoryLimits;
 use bowline_http::store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use serde_json::json;
 use tokio::sync::watch;
 
 use crate::test_server::{Handlers, Session, initialize, sample_server};
@@ -207,6 +208,14 @@ impl Replica {
         let answer = self.send(request).await;
         assert_eq!(answer.status(), 200);
         Events { body: answer.into_body(), text: String::new() }
+    }
+
+    /// The stream of a call that sends so many messages and its answer, and the id of its first event.
+    pub(super) async fn first_of(&self, messages: u32, session: &Session) -> (Events, String) {
+        self.handlers.step(1);
+        let mut stream = self.stream(&session.call("tell", json!({ "count": messages }))).await;
+        let first = stream.message().await.unwrap().id.unwrap();
+        (stream, first)
     }
 
     /// Opens a session by a handshake.

@@ -26,9 +26,7 @@ async fn is_silent(stream: &mut Events) -> bool {
 async fn an_event_of_a_call_is_stored_once_although_its_client_hangs_up_meanwhile() {
     let replica = Replica::on(&store());
     let session = replica.session().await;
-    replica.handlers.step(1);
-    let mut stream = replica.stream(&session.call("tell", json!({ "count": 3 }))).await;
-    let first = stream.message().await.unwrap().id.unwrap();
+    let (mut stream, first) = replica.first_of(3, &session).await;
     replica.link.hold_replies(OperationKind::Append);
     replica.handlers.step(1);
     assert!(is_silent(&mut stream).await, "the event is not sent before it is stored");
@@ -88,9 +86,7 @@ async fn a_resumed_stream_has_the_last_event_although_it_sees_the_end_before_the
     let store = store();
     let (a, b) = (Replica::on(&store), Replica::on(&store));
     let session = a.session().await;
-    a.handlers.step(1);
-    let mut stream = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
-    let first = stream.message().await.unwrap().id.unwrap();
+    let (_stream, first) = a.first_of(2, &session).await;
     let mut resumed = b.stream(&session.resume(&first)).await;
     let number = first.split_once('.').unwrap().0;
     let key = |part: &str| Key::new([part, &session.id, number]);

@@ -1,12 +1,13 @@
 //! Which addresses that a server names are fetched.
 
+use bowline_types::host::is_this_machine;
 use http::Uri;
 
 /// Whether a URL that a server names is fetched: at the server's own origin, and from a server of this
 /// machine also elsewhere on this machine.
 pub(super) fn is_near(url: &str, server: &str) -> bool {
     let (Some(named), Some(own)) = (Origin::of(url), Origin::of(server)) else { return false };
-    named == own || (named.is_loopback() && own.is_loopback())
+    named == own || (is_this_machine(&named.host) && is_this_machine(&own.host))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -28,12 +29,6 @@ impl Origin {
         };
         let host = uri.host()?.to_ascii_lowercase();
         Some(Self { port: uri.port_u16().unwrap_or(usual), scheme, host })
-    }
-
-    fn is_loopback(&self) -> bool {
-        let address = self.host.trim_start_matches('[').trim_end_matches(']');
-        let is_loopback = |ip: std::net::IpAddr| ip.is_loopback();
-        self.host == "localhost" || address.parse().is_ok_and(is_loopback)
     }
 }
 

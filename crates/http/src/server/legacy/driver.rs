@@ -14,10 +14,14 @@ use bowline_transport::BoxFuture;
 use bowline_transport::task::spawn_on;
 use bowline_types::error::InsufficientScope;
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use self::running::RunningCalls;
 use super::item::{Item, Line};
 use super::session::{HttpSession, Received, Recorded, SessionUse, StreamLog};
+
+/// How long the store is left alone after it has refused the last event of a stream.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Something to send to the client.
 pub(super) enum ToClient {
@@ -43,7 +47,8 @@ struct Work {
     session: SessionUse,
     line: Arc<Line>,
     calls: RunningCalls,
-    /// Set from the time when the answer becomes a stream until its last event is recorded.
+    /// Set from the time when the answer becomes a stream until its last event is recorded, or nobody
+    /// waits for it.
     recorder: Option<Box<Recorder>>,
     /// What the call that ended last was refused for, if its caller lacked scopes.
     lacking: Option<Box<InsufficientScope>>,
@@ -52,7 +57,8 @@ struct Work {
 /// Records what is sent on a stream. Without one, messages are sent as they come, without an id.
 struct Recorder {
     log: Arc<StreamLog>,
-    /// The message that was taken off the line last, until it is in the log.
+    /// The message that was taken off the line last, until it is in the log or the store has refused it.
+    /// The last event stays here although it was refused, if other endpoints wait for it.
     unrecorded: Option<(Role, Bytes)>,
     /// The append of that message, once it has begun. A task that takes over from the driver goes on
     /// with it: the store may have taken the message already, and would take it twice.
@@ -146,8 +152,7 @@ impl Drop for Driver {
 impl Work {
     /// Drives without a client: messages are only recorded, or discarded if there is no log.
     async fn drive_to_end(mut self) {
-        let unrecorded = self.recorder.as_mut().and_then(|recorder| recorder.unrecorded.take());
-        if let Some((role, message)) = unrecorded {
+        if let Some((role, message)) = self.take_unrecorded() {
             self.keep(role, &message).await;
         }
         while let Some(next) = self.next().await {
@@ -156,17 +161,39 @@ impl Work {
             }
         }
         self.finish().await;
+        self.record_end_later().await;
     }
 
-    /// Records a message for a client that comes back. If the store refuses it, it is lost, and it may
-    /// be a question, so the questions of the call fail. Otherwise its handler would wait until they
-    /// time out.
+    /// Records a message for a client that comes back. If the store refuses it, it is lost, unless it is
+    /// the last, and it may be a question, so the questions of the call fail. Otherwise its handler
+    /// would wait until they time out.
     async fn keep(&mut self, role: Role, message: &Bytes) {
         let has_log = self.recorder.is_some();
         let recorded = self.record(role, message).await;
         if has_log && !matches!(recorded, Recorded::At(_)) {
             self.session.session.lose_client(&self.line);
         }
+    }
+
+    /// Records a last event that the store refused, once the store works again. Until then a client
+    /// that resumes the stream at another endpoint waits for it. After the time for which an ended
+    /// stream can be resumed, nobody comes for it any more.
+    async fn record_end_later(&mut self) {
+        let until = Instant::now() + self.session.session.core.limits().resumption;
+        while let Some((_, last)) = self.take_unrecorded() {
+            tokio::time::sleep(AGAIN).await;
+            if until <= Instant::now() || self.session.session.is_closed() {
+                break;
+            }
+            self.append(&last, true).await;
+        }
+        if let Some(recorder) = self.recorder.take() {
+            recorder.log.end_unrecorded().await;
+        }
+    }
+
+    fn take_unrecorded(&mut self) -> Option<(Role, Bytes)> {
+        self.recorder.as_mut()?.unrecorded.take()
     }
 
     async fn next(&mut self) -> Option<ToClient> {
@@ -191,20 +218,23 @@ impl Work {
             // If the store fails, the next request of the client writes the change.
             let _ = self.session.session.save().await;
         }
-        let Some(recorder) = &mut self.recorder else { return Recorded::Unstored };
-        let recorded = recorder.append(message, is_last).await;
-        if is_last || recorded == Recorded::Fenced {
-            self.recorder = None;
-        }
-        recorded
+        self.append(message, is_last).await
     }
 
     /// An empty last event marks a stream that ended without an answer.
     async fn finish(&mut self) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.append(&Bytes::new(), true).await;
+        if self.recorder.as_ref().is_some_and(|recorder| recorder.unrecorded.is_none()) {
+            self.append(&Bytes::new(), true).await;
         }
-        self.recorder = None;
+    }
+
+    async fn append(&mut self, message: &Bytes, is_last: bool) -> Recorded {
+        let Some(recorder) = &mut self.recorder else { return Recorded::Unstored };
+        let recorded = recorder.append(message, is_last).await;
+        if recorded == Recorded::Fenced || (is_last && recorder.unrecorded.is_none()) {
+            self.recorder = None;
+        }
+        recorded
     }
 
     /// The line first, then the calls: what is ready to be sent is sent before a handler runs on.
@@ -274,7 +304,9 @@ impl Recorder {
             Box::pin(async move { log.append(&message, is_last).await })
         });
         let recorded = append.as_mut().await;
-        (self.append, self.unrecorded) = (None, None);
+        let is_owed = is_last && recorded == Recorded::Unstored && self.log.is_known_to_others();
+        self.unrecorded = is_owed.then(|| (Role::Ends, message.clone()));
+        self.append = None;
         recorded
     }
 }

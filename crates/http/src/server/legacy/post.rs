@@ -141,7 +141,7 @@ async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
     let first = driver.next().await;
     let session = driver.session();
     match first {
-        Some(ToClient::Message(Role::Ends, message)) => match session.save().await {
+        Some(ToClient::Message(Role::Ends, message)) => match session.save_what(text).await {
             Ok(()) => complete(&driver, message),
             Err(error) => refusals::store_failed_after(session, text, &error),
         },

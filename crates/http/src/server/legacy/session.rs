@@ -23,6 +23,7 @@ mod shared;
 mod sink;
 mod streams;
 mod subscription;
+mod unsaved;
 mod upkeep;
 mod usage;
 

@@ -4,12 +4,27 @@
 //! ([`super::replica`]), and the requests whose answers are to come. An endpoint whose client resumes
 //! the stream of a dead endpoint answers them with errors.
 
-use bowline_proto::frame::{Frame, Message};
+use bowline_proto::frame::{Frame, Message, RequestMessage};
 use bowline_proto::limits::Limits;
 use bowline_types::id::RequestId;
 use bowline_types::read::{read, text};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+
+/// The requests of a POST that was parsed before. Keeping them would cost every answer that is not a
+/// stream a copy.
+pub(super) fn requests_of(body: &Bytes, limits: &Limits) -> Vec<RequestMessage> {
+    let messages = match Frame::parse(body, limits) {
+        Ok(Frame::Message(message)) => vec![message],
+        Ok(Frame::Batch(items)) => items.into_iter().flatten().collect(),
+        Err(_) => Vec::new(),
+    };
+    let requests = messages.into_iter().filter_map(|message| match message {
+        Message::Request(request) => Some(request),
+        Message::Response(_) | Message::Notification(_) => None,
+    });
+    requests.collect()
+}
 
 /// What the mark of a stream says.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -23,17 +38,8 @@ pub(super) struct StreamMark {
 impl StreamMark {
     /// The mark of the stream that answers a POST with this body.
     pub(super) fn new(replica: &str, body: &Bytes, limits: &Limits) -> Self {
-        // Parsed again: keeping the ids would cost every answer that is not a stream a copy.
-        let messages = match Frame::parse(body, limits) {
-            Ok(Frame::Message(message)) => vec![message],
-            Ok(Frame::Batch(items)) => items.into_iter().flatten().collect(),
-            Err(_) => Vec::new(),
-        };
-        let requests = messages.into_iter().filter_map(|message| match message {
-            Message::Request(request) => Some(request.id),
-            Message::Response(_) | Message::Notification(_) => None,
-        });
-        Self { replica: replica.to_owned(), requests: requests.collect() }
+        let requests = requests_of(body, limits).into_iter().map(|request| request.id).collect();
+        Self { replica: replica.to_owned(), requests }
     }
 
     /// The mark as the store keeps it.

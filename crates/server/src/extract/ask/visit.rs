@@ -2,6 +2,7 @@
 
 use bowline_proto::request::{Outbox, Outgoing};
 use bowline_types::elicitation::{ElicitParams, UrlParams};
+use bowline_types::host::is_this_machine;
 use bowline_types::input::InputRequest;
 
 use crate::secret::is_secret;
@@ -93,9 +94,7 @@ fn is_here(host: &str) -> bool {
         Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => name,
         _ => host,
     };
-    name.eq_ignore_ascii_case("localhost")
-        || name == "[::1]"
-        || name.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback())
+    is_this_machine(name)
 }
 
 #[cfg(test)]

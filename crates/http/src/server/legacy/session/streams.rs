@@ -158,22 +158,32 @@ impl StreamLog {
         }
     }
 
-    /// Appends a message, as [`HttpSession::append`]. After the last message the stream has ended, even
-    /// if the store refused the message.
+    /// Appends a message, as [`HttpSession::append`]. After its last event the stream has ended. If the
+    /// store refuses that event, it has ended too, unless [others know it](Self::is_known_to_others).
     pub(in super::super) async fn append(&self, message: &[u8], is_last: bool) -> Recorded {
         let recorded = self.session.append(&self.log, message, is_last).await;
-        if recorded == Recorded::Unstored {
-            self.log.note_unstored();
-        }
-        if is_last {
-            self.end();
-            if recorded == Recorded::Unstored {
-                self.session.unmark_stream(self.number).await;
-                // Wakes other endpoints that follow the log, so that they see that it has ended.
-                let _ = self.log.wake_readers().await;
-            }
+        match (recorded, is_last) {
+            (Recorded::Unstored, false) => drop(self.log.note_unstored()),
+            (Recorded::Unstored, true) if self.is_known_to_others() => {}
+            (Recorded::Unstored, true) => self.end_unrecorded().await,
+            (_, true) => self.end(),
+            (_, false) => {}
         }
         recorded
+    }
+
+    /// Whether other endpoints take the stream for open until its last event is in the log.
+    pub(in super::super) fn is_known_to_others(&self) -> bool {
+        self.log.has_begun()
+    }
+
+    /// Ends the stream without its last event. A client that resumes it learns that there is a gap.
+    pub(in super::super) async fn end_unrecorded(&self) {
+        self.log.note_unstored();
+        self.end();
+        self.session.unmark_stream(self.number).await;
+        // Wakes other endpoints that follow the log, so that they see that it has ended.
+        let _ = self.log.wake_readers().await;
     }
 
     /// Wakes resumed streams that wait for more events.
