@@ -228,7 +228,7 @@ impl Checker<'_> {
     /// The faults of a part of the run.
     fn faults_between(&self, begin: Duration, end: Duration) -> Vec<Fault> {
         let is_in = |fault: &&Fault| begin < fault.end && fault.begin < end;
-        self.ledger.faults.iter().filter(is_in).cloned().collect()
+        self.ledger.faults.iter().filter(is_in).copied().collect()
     }
 
     fn refusal(&mut self, refusal: &Refusal) {

@@ -494,33 +494,6 @@ async fn a_request_is_503_when_the_store_fails() {
     assert_eq!(server.endpoint.sessions(), 1, "the handshake that failed left nothing");
 }
 
-// spec: RESUME-5
-#[tokio::test]
-async fn a_resumed_stream_ends_if_the_store_refuses_its_answer() {
-    let store = FaultyStore::new();
-    let a = TestServer::with(|http| http.store(store.clone())).await;
-    let b = TestServer::with(|http| http.store(store.clone())).await;
-    let session = a.session(Revision::V2025_11_25).await;
-    a.handlers.step(1);
-    let mut wire = a.stream(&session.call("tell", json!({ "count": 1 }))).await;
-    let first = within(wire.message()).await.unwrap().id.unwrap();
-    drop(wire);
-    let again = session.resume(&first);
-    let mut waiting = [a.stream(&again).await, b.stream(&again).await];
-    store.set_fault(Fault::RefusesEvents);
-    a.handlers.step(1);
-    for wire in &mut waiting {
-        assert_eq!(within(wire.messages()).await, []);
-        assert!(wire.is_whole());
-    }
-    // There is nothing to resume.
-    for server in [&a, &b] {
-        let answer = server.ask(&again).await;
-        assert_eq!(answer.status(), 400, "{answer:?}");
-        assert!(answer.reason().contains("open a new stream"), "{answer:?}");
-    }
-}
-
 #[tokio::test]
 async fn a_call_that_has_run_is_not_answered_as_retryable_when_the_store_fails() {
     let store = FaultyStore::new();

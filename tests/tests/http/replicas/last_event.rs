@@ -100,14 +100,16 @@ async fn a_last_event_that_the_store_refuses_for_too_long_is_a_gap() {
     a.link.refuse(OperationKind::Append);
     a.handlers.step(1);
     let began = Instant::now();
-    let mut waiting = b.stream(&session.resume(&first)).await;
-    assert_eq!(waiting.messages().await, []);
+    let mut at_a = a.stream(&session.resume(&first)).await;
+    let mut at_b = b.stream(&session.resume(&first)).await;
+    assert_eq!(tokio::join!(at_a.messages(), at_b.messages()), (vec![], vec![]));
     let (took, resumption) = (began.elapsed(), HttpLimits::default().resumption);
     assert!(resumption <= took && took <= resumption + SOON, "{took:?}");
     a.link.refuse(None);
     for replica in [&a, &b] {
         let (status, text) = replica.ask(&session.resume(&first)).await;
         assert_eq!(status, 400, "{text}");
+        assert!(text.contains("open a new stream"), "{text}");
     }
     nothing_is_left(&store, &[a, b]).await;
 }
