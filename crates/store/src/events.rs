@@ -66,6 +66,8 @@ struct Writer {
     owner: Bytes,
     /// Whether the mark has been set.
     has_begun: AtomicBool,
+    /// Whether it was to be set. If the reply of the backend was lost, nobody knows whether it is.
+    may_have_begun: AtomicBool,
 }
 
 /// The first byte of an item: an event, or the last event.
@@ -125,7 +127,7 @@ impl EventLog {
     /// appended only while the mark names this owner, and the last one removes it.
     #[must_use]
     pub fn written_by(mut self, mark: Key, owner: Bytes) -> Self {
-        self.writer = Some(Arc::new(Writer { mark, owner, has_begun: AtomicBool::new(false) }));
+        self.writer = Some(Writer::new(mark, owner, false));
         self
     }
 
@@ -133,7 +135,7 @@ impl EventLog {
     /// is still there. The last event removes the mark, so of several handles one writes it.
     #[must_use]
     pub fn in_place_of(mut self, mark: Key, owner: Bytes) -> Self {
-        self.writer = Some(Arc::new(Writer { mark, owner, has_begun: AtomicBool::new(true) }));
+        self.writer = Some(Writer::new(mark, owner, true));
         self
     }
 
@@ -187,9 +189,18 @@ impl EventLog {
         self.writer.as_ref().is_some_and(|writer| writer.has_begun.load(Ordering::Relaxed))
     }
 
+    /// Whether the [mark](Self::written_by) of the writer has been set, or may have been by an operation
+    /// that failed.
+    pub fn may_have_begun(&self) -> bool {
+        self.writer.as_ref().is_some_and(|writer| writer.may_have_begun.load(Ordering::Relaxed))
+    }
+
     async fn append_item(&self, item: NewItem, is_last: bool) -> Result<Appended, Error> {
         let mut item = item.above(Position(self.known.load(Ordering::Relaxed)));
         item.mark = self.writer.as_ref().and_then(|writer| writer.mark(is_last));
+        if let (Some(writer), Some(_)) = (&self.writer, &item.mark) {
+            writer.may_have_begun.store(true, Ordering::Relaxed);
+        }
         let appended = self.backend.append(&self.log, item).await?;
         if let Appended::At(position) = appended {
             self.note_known(position);
@@ -268,6 +279,11 @@ impl EventLog {
 }
 
 impl Writer {
+    fn new(mark: Key, owner: Bytes, has_begun: bool) -> Arc<Self> {
+        let (has_begun, may_have_begun) = (has_begun.into(), has_begun.into());
+        Arc::new(Self { mark, owner, has_begun, may_have_begun })
+    }
+
     /// What an item does to the mark. A stream of one event needs none.
     fn mark(&self, is_last: bool) -> Option<Mark> {
         let step = match (self.has_begun.load(Ordering::Relaxed), is_last) {

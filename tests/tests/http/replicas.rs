@@ -209,7 +209,7 @@ async fn a_call_of_a_killed_endpoint_gets_its_error_even_if_the_first_that_ends_
     let (_stream, first) = a.first_of(2, &session).await;
     a.link.cut(true);
     sleep(Duration::from_secs(15)).await;
-    b.link.refuse(OperationKind::Append);
+    b.link.refuse([OperationKind::Append]);
     assert_eq!(b.ask(&session.resume(&first)).await.0, 503);
     let rest = c.stream(&session.resume(&first)).await.messages().await;
     let [error] = &rest[..] else { panic!("{rest:?}") };
@@ -247,6 +247,23 @@ async fn requests_renew_a_session_without_writing_its_record() {
     }
     sleep(Duration::from_secs(900)).await;
     assert_eq!(replica.ask(&echo(&session)).await.0, 404, "it was idle for too long");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_is_not_dropped_while_a_request_waits_for_the_store() {
+    let replica = Replica::on(&store());
+    let session = replica.session().await;
+    sleep(Duration::from_millis(29_500)).await;
+    replica.link.hold_replies(OperationKind::Renew);
+    let release = async {
+        sleep(Duration::from_secs(3)).await;
+        replica.link.hold_replies(None);
+        sleep(Duration::from_secs(1)).await;
+        replica.handlers.step(2);
+    };
+    let call = session.call("tell", json!({ "count": 1 }));
+    let (answer, ()) = tokio::join!(replica.send(&call), release);
+    assert_eq!(answer.status(), 200);
 }
 
 #[tokio::test(start_paused = true)]

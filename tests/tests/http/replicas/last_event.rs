@@ -46,7 +46,7 @@ async fn an_answer_that_the_store_refused_after_its_client_left_is_stored_when_t
  {
     let Begun { a, b, session, stream, first, .. } = begun().await;
     drop(stream);
-    a.link.refuse(OperationKind::Append);
+    a.link.refuse([OperationKind::Append]);
     a.handlers.step(1);
     let mut waiting = b.stream(&session.resume(&first)).await;
     sleep(Duration::from_secs(10)).await;
@@ -82,7 +82,7 @@ async fn an_answer_that_was_sent_although_the_store_refused_it_is_stored_later()
 async fn the_end_of_a_cancelled_call_that_the_store_refused_is_stored_later() {
     let Begun { a, b, session, stream, first, .. } = begun().await;
     drop(stream);
-    a.link.refuse(OperationKind::Append);
+    a.link.refuse([OperationKind::Append]);
     let params = json!({ "requestId": 1 });
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
     assert_eq!(a.ask(&session.post(cancel.to_string())).await.0, 202);
@@ -97,7 +97,7 @@ async fn the_end_of_a_cancelled_call_that_the_store_refused_is_stored_later() {
 async fn a_last_event_that_the_store_refuses_for_too_long_is_a_gap() {
     let Begun { store, a, b, session, stream, first } = begun().await;
     drop(stream);
-    a.link.refuse(OperationKind::Append);
+    a.link.refuse([OperationKind::Append]);
     a.handlers.step(1);
     let began = Instant::now();
     let mut at_a = a.stream(&session.resume(&first)).await;
@@ -114,11 +114,56 @@ async fn a_last_event_that_the_store_refuses_for_too_long_is_a_gap() {
     nothing_is_left(&store, &[a, b]).await;
 }
 
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn a_last_event_of_a_long_outage_is_a_gap_soon_after_it() {
+    let Begun { a, b, session, stream, first, .. } = begun().await;
+    drop(stream);
+    for replica in [&a, &b] {
+        replica.link.cut(true);
+    }
+    a.handlers.step(1);
+    sleep(HttpLimits::default().resumption + Duration::from_secs(10)).await;
+    for replica in [&a, &b] {
+        replica.link.cut(false);
+    }
+    sleep(SOON).await;
+    for replica in [&a, &b] {
+        let resumed = timeout(SOON, replica.ask(&session.resume(&first))).await;
+        assert_eq!(resumed.expect("no stream").0, 400);
+    }
+}
+
+// spec: RESUME-5
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_stored_later_although_it_is_not_known_whether_its_stream_has_begun() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session().await;
+    a.link.lose_appended(true);
+    a.handlers.step(1);
+    let mut stream = a.stream(&session.call("tell", json!({ "count": 1 }))).await;
+    assert_eq!(stream.message().await.unwrap().id, None, "the reply of the store is lost");
+    a.link.cut(true);
+    a.handlers.step(1);
+    assert_eq!(text_of(&stream.message().await.unwrap().json()), "told 1");
+    drop(stream);
+    // The first stream of the first copy, before its first event.
+    let mut waiting = b.stream(&session.resume("1.0")).await;
+    sleep(Duration::from_secs(5)).await;
+    a.link.cut(false);
+    a.link.lose_appended(false);
+    let rest = timeout(SOON, waiting.messages()).await.expect("the answer is stored soon");
+    assert_eq!(text_of(&rest[1].json()), "told 1", "{rest:?}");
+    sleep(HttpLimits::default().resumption * 2).await;
+    assert_eq!(b.ask(&session.resume("1.0")).await.0, 400, "nothing says that it is open");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_session_that_ends_does_not_wait_for_its_last_events() {
     let Begun { store, a, b, session, stream, .. } = begun().await;
     drop(stream);
-    a.link.refuse(OperationKind::Append);
+    a.link.refuse([OperationKind::Append]);
     a.handlers.step(1);
     sleep(Duration::from_secs(5)).await;
     assert_eq!(a.ask(&session.delete()).await.0, 204);

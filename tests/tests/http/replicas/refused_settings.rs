@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use bowline::types::revision::Revision;
 use bowline_http::store::wrapper::OperationKind;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::replica::{Replica, store};
 use crate::test_server::{Session, request};
@@ -39,7 +40,7 @@ async fn refused_then_accepted(
     session: &Session,
     [refused, accepted]: [(&str, Value); 2],
 ) {
-    a.link.refuse(OperationKind::Put);
+    a.link.refuse([OperationKind::Put]);
     assert_eq!(status(a, session, refused.0, refused.1).await, 503);
     a.link.refuse(None);
     assert_eq!(status(b, session, accepted.0, accepted.1).await, 200);
@@ -97,4 +98,28 @@ async fn a_subscription_that_was_refused_is_none() {
     b.notify.resource_updated(NOTE);
     b.notify.tools_changed();
     assert_eq!(get.message().await.unwrap().json()["method"], "notifications/tools/list_changed");
+}
+
+// spec: BATCH-1
+#[tokio::test(start_paused = true)]
+async fn a_level_in_a_batch_that_was_refused_does_not_replace_one_that_was_accepted_later() {
+    let store = store();
+    let (a, b) = (Replica::on(&store), Replica::on(&store));
+    let session = a.session_of(Revision::V2025_03_26).await;
+    assert_eq!(ping(&b, &session).await, 200);
+    let (method, params) = level("error");
+    let batch = json!([
+        { "jsonrpc": "2.0", "id": 7, "method": method, "params": params },
+        { "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 5 } },
+    ]);
+    // The cancellation is for whichever endpoint runs the call, so it is published.
+    a.link.refuse([OperationKind::Publish, OperationKind::Put]);
+    assert!(a.ask(&session.post(batch.to_string())).await.0 >= 500);
+    sleep(SOON).await;
+    a.link.refuse(None);
+    assert_eq!(status(&b, &session, level("info").0, level("info").1).await, 200);
+    for replica in [&a, &b] {
+        assert_eq!(ping(replica, &session).await, 200);
+    }
+    sends_log_messages(&[&a, &b], &session).await;
 }

@@ -39,7 +39,8 @@ pub(super) struct Replica {
 pub(super) struct Link {
     memory: Arc<MemoryBackend>,
     is_cut: AtomicBool,
-    refused: Mutex<Option<OperationKind>>,
+    refused: Mutex<Vec<OperationKind>>,
+    loses_appended: AtomicBool,
     operations: Mutex<Vec<(OperationKind, String)>>,
     held: watch::Sender<Option<OperationKind>>,
     before_look: Mutex<Option<BoxFuture<'static, ()>>>,
@@ -51,13 +52,18 @@ impl Link {
         self.is_cut.store(is_cut, Ordering::Relaxed);
     }
 
-    /// Operations of this kind fail from now on, or all work again.
-    pub(super) fn refuse(&self, kind: impl Into<Option<OperationKind>>) {
-        *self.refused.lock().unwrap() = kind.into();
+    /// Operations of these kinds fail from now on, and others work again.
+    pub(super) fn refuse(&self, kinds: impl IntoIterator<Item = OperationKind>) {
+        *self.refused.lock().unwrap() = kinds.into_iter().collect();
+    }
+
+    /// From now on the store appends items and its replies are lost, or they come again.
+    pub(super) fn lose_appended(&self, loses: bool) {
+        self.loses_appended.store(loses, Ordering::Relaxed);
     }
 
     fn refuses(&self, kind: OperationKind) -> bool {
-        *self.refused.lock().unwrap() == Some(kind)
+        self.refused.lock().unwrap().contains(&kind)
     }
 
     /// From now on the store carries out operations of this kind, and its replies wait until this is
@@ -137,6 +143,10 @@ impl Wrapper for Link {
     fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
         let appended: BoxFuture<'a, _> = match self.refuses(OperationKind::Append) {
             true => Box::pin(std::future::ready(Err(out_of_reach()))),
+            false if self.loses_appended.load(Ordering::Relaxed) => Box::pin(async move {
+                self.memory.append(log, item).await?;
+                Err(out_of_reach())
+            }),
             false => self.memory.append(log, item),
         };
         Box::pin(self.reply(OperationKind::Append, appended))
@@ -173,6 +183,7 @@ impl Replica {
             memory: memory.clone(),
             is_cut: AtomicBool::default(),
             refused: Mutex::default(),
+            loses_appended: AtomicBool::default(),
             operations: Mutex::default(),
             held: watch::Sender::default(),
             before_look: Mutex::default(),

@@ -68,7 +68,7 @@ async fn an_event_of_the_get_stream_that_the_store_refuses_after_its_client_left
     let mut get = replica.stream(&session.get()).await;
     replica.notify.tools_changed();
     let first = get.message().await.unwrap().id.unwrap();
-    replica.link.refuse(OperationKind::Append);
+    replica.link.refuse([OperationKind::Append]);
     replica.link.hold_replies(OperationKind::Append);
     replica.notify.tools_changed();
     assert!(is_silent(&mut get).await);

@@ -18,10 +18,7 @@ use tokio::time::Instant;
 
 use self::running::RunningCalls;
 use super::item::{Item, Line};
-use super::session::{HttpSession, Received, Recorded, SessionUse, StreamLog};
-
-/// How long the store is left alone after it has refused the last event of a stream.
-const AGAIN: Duration = Duration::from_secs(1);
+use super::session::{AGAIN, HttpSession, Received, Recorded, SessionUse, StreamLog};
 
 /// Something to send to the client.
 pub(super) enum ToClient {
@@ -188,6 +185,7 @@ impl Work {
             self.append(&last, true).await;
         }
         if let Some(recorder) = self.recorder.take() {
+            self.session.free_calls();
             recorder.log.end_unrecorded().await;
         }
     }

@@ -127,6 +127,7 @@ fn accept(
 async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
     let Accepted { mut driver, expects_answer, is_for_others } = accepted;
     if is_for_others && let Err(error) = driver.session().pass_on(text).await {
+        driver.session().take_back(text);
         return match expects_answer {
             true => refusals::store_failed_after(driver.session(), text, &error),
             // A message that is no call may be sent twice.

@@ -48,7 +48,7 @@ use self::get_streams::GetStreams;
 pub(super) use self::get_streams::{OpenedGetStream, Start};
 pub(super) use self::listening::Listener;
 use self::sink::SessionSink;
-pub(super) use self::streams::{Recorded, StreamLog, StreamState};
+pub(super) use self::streams::{AGAIN, Recorded, StreamLog, StreamState};
 use self::subscription::Subscription;
 pub(super) use self::usage::SessionUse;
 use super::super::clock::now;

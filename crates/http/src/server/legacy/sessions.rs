@@ -108,7 +108,11 @@ impl OpenSessions {
         owner: &Owner,
         caller: &Caller,
     ) -> Result<Option<Arc<HttpSession>>, SessionUnavailable> {
-        match self.known(id, owner, SessionKind::Streamable) {
+        let known = self.known(id, owner, SessionKind::Streamable);
+        if let Some(session) = &known {
+            session.note_use();
+        }
+        match known {
             Some(session) if session.refresh().await? => Ok(Some(session)),
             Some(session) => {
                 self.remove(&session);

@@ -68,11 +68,16 @@ impl HttpSession {
         })
     }
 
-    /// Deletes the mark of a stream that has ended. If the store fails, the mark expires.
-    pub(super) async fn unmark_stream(&self, stream: u64) {
+    /// Deletes the mark of a stream that has ended.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails. The mark expires some time later.
+    pub(super) async fn unmark_stream(&self, stream: u64) -> Result<(), Error> {
         if self.is_shared() {
-            let _ = self.core.config.store.delete(&record::stream_key(&self.id, stream)).await;
+            self.core.config.store.delete(&record::stream_key(&self.id, stream)).await?;
         }
+        Ok(())
     }
 }
 

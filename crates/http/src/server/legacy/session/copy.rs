@@ -40,6 +40,8 @@ pub(super) struct SharedCopy {
     pub(super) passed_on: Pace,
     /// Whether a task reads the record because another copy has changed it.
     pub(super) reading: Reading,
+    /// How many messages' changes were taken back ([`super::unsaved`]).
+    pub(super) taken_back: u64,
 }
 
 /// Whether a task reads the record of a session.
@@ -63,6 +65,7 @@ impl SharedCopy {
             kept_up: now(),
             passed_on: broadcast_pace::new(),
             reading: Reading::Idle,
+            taken_back: 0,
         }
     }
 

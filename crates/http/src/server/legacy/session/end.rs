@@ -65,7 +65,7 @@ impl HttpSession {
         match end {
             End::Over => {
                 let _ = log.delete().await;
-                self.unmark_stream(stream).await;
+                let _ = self.unmark_stream(stream).await;
             }
             // Removes the mark too.
             End::Elsewhere => {

@@ -35,6 +35,8 @@ struct Proposal {
     /// The version that it was made from.
     replaces: Version,
     is_change: bool,
+    /// [`SharedCopy::taken_back`] when it was made.
+    taken_back: u64,
 }
 
 impl State {
@@ -49,7 +51,8 @@ impl State {
         let mut record = copy.record.clone();
         record.session = self.connection.snapshot()?;
         change(&mut record, copy.number);
-        Some(Proposal { is_change: record != copy.record, record, replaces: copy.version })
+        let (replaces, taken_back) = (copy.version, copy.taken_back);
+        Some(Proposal { is_change: record != copy.record, record, replaces, taken_back })
     }
 }
 
@@ -261,14 +264,16 @@ impl HttpSession {
     ) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
             let Some(proposal) = self.lock().proposal(&change) else { return Ok(()) };
-            let Proposal { record, replaces, is_change } = proposal;
+            let Proposal { record, replaces, is_change, taken_back } = proposal;
             if !is_change {
                 return Ok(());
             }
             if let Written::Yes(version) = self.put(&record, Expect::Version(replaces)).await? {
-                // Another task may have read our record already, and adopted a later one.
+                // Another task may have read our record already, and adopted a later one. Or it has
+                // taken back what is in our record; then the next refresh adopts the record.
                 if let Some(copy) = &mut self.lock().copy
                     && copy.version == replaces
+                    && copy.taken_back == taken_back
                 {
                     (copy.record, copy.version) = (record, version);
                 }

@@ -6,16 +6,21 @@
 //! it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bowline_store::backend::{Appended, Error, Position};
 use bowline_store::events::EventLog;
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use super::super::event_id::GET_STREAM;
 use super::super::record;
 use super::super::stream_mark::StreamMark;
 use super::HttpSession;
 use super::copy::kept;
+
+/// How long the store is left alone after it has refused the end of a stream.
+pub(in super::super) const AGAIN: Duration = Duration::from_secs(1);
 
 /// What is known of a stream that a client wants to resume. Decides whether a resumed stream waits
 /// for more events, ends after those in the log, or is refused.
@@ -161,29 +166,45 @@ impl StreamLog {
     /// Appends a message, as [`HttpSession::append`]. After its last event the stream has ended. If the
     /// store refuses that event, it has ended too, unless [others know it](Self::is_known_to_others).
     pub(in super::super) async fn append(&self, message: &[u8], is_last: bool) -> Recorded {
+        // Of such a mark the log does not know, so its last event does not remove it.
+        let may_be_marked = self.log.may_have_begun() && !self.log.has_begun();
         let recorded = self.session.append(&self.log, message, is_last).await;
-        match (recorded, is_last) {
-            (Recorded::Unstored, false) => drop(self.log.note_unstored()),
-            (Recorded::Unstored, true) if self.is_known_to_others() => {}
-            (Recorded::Unstored, true) => self.end_unrecorded().await,
-            (_, true) => self.end(),
-            (_, false) => {}
+        let is_refused = recorded == Recorded::Unstored;
+        if is_refused && is_last && self.is_known_to_others() {
+            return recorded;
+        }
+        if is_refused {
+            self.log.note_unstored();
+        }
+        if is_last {
+            self.end();
+            if may_be_marked {
+                let _ = self.session.unmark_stream(self.number).await;
+            }
         }
         recorded
     }
 
-    /// Whether other endpoints take the stream for open until its last event is in the log.
+    /// Whether other endpoints may take the stream for open until its last event is in the log.
     pub(in super::super) fn is_known_to_others(&self) -> bool {
-        self.log.has_begun()
+        self.log.may_have_begun()
     }
 
-    /// Ends the stream without its last event. A client that resumes it learns that there is a gap.
+    /// Ends the stream without its last event, once the store works again. A client that resumes it
+    /// learns that there is a gap.
     pub(in super::super) async fn end_unrecorded(&self) {
         self.log.note_unstored();
         self.end();
-        self.session.unmark_stream(self.number).await;
-        // Wakes other endpoints that follow the log, so that they see that it has ended.
-        let _ = self.log.wake_readers().await;
+        // After that time the mark has expired.
+        let until = Instant::now() + kept(self.session.core.limits().session_idle);
+        while !self.session.is_closed() && Instant::now() < until {
+            if self.session.unmark_stream(self.number).await.is_ok() {
+                // Wakes other endpoints that follow the log, so that they see that it has ended.
+                let _ = self.log.wake_readers().await;
+                return;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
     }
 
     /// Wakes resumed streams that wait for more events.

@@ -32,14 +32,17 @@ impl HttpSession {
         Ok(())
     }
 
-    fn take_back(self: &Arc<Self>, text: &Bytes) {
+    /// Takes back what a message has set, because its client gets an error.
+    pub(in super::super) fn take_back(self: &Arc<Self>, text: &Bytes) {
         let detached = {
-            let mut state = self.lock();
-            let Some(saved) = state.copy.as_ref().map(|copy| &copy.record.session) else { return };
+            let mut locked = self.lock();
+            let state = &mut *locked;
+            let Some(copy) = &mut state.copy else { return };
             let Some(mut session) = state.connection.snapshot() else { return };
             for request in requests_of(text, self.core.server.limits()) {
-                session.take_back(&request, saved);
+                session.take_back(&request, &copy.record.session);
             }
+            copy.taken_back += 1;
             state.connection.adopt(session);
             state.deliver(None)
         };

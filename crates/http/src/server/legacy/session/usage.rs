@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::super::super::clock::now;
 use super::super::super::places::Places;
 use super::HttpSession;
 
@@ -33,6 +34,11 @@ impl SessionUse {
         session_use
     }
 
+    /// Gives the slots back before the use ends.
+    pub(in super::super) fn free_calls(&mut self) {
+        self.calls = None;
+    }
+
     /// A second use of the same session, which takes over the slots. For the task that drives calls
     /// to their end after the client hung up.
     pub(in super::super) fn successor(&mut self) -> Self {
@@ -49,6 +55,11 @@ impl Drop for SessionUse {
 }
 
 impl HttpSession {
+    /// Notes that a message has come, so that the session is not closed as idle before it is in use.
+    pub(in super::super) fn note_use(&self) {
+        self.lock().used = now();
+    }
+
     /// Whether an answer or a stream is under way.
     pub(in super::super) fn is_in_use(&self) -> bool {
         self.uses.load(Ordering::Relaxed) > 0
