@@ -41,6 +41,7 @@ pub struct Cluster {
     pub proxies: Vec<Proxy>,
     /// The store. Locked for as long as a fault of it lasts.
     pub redis: Mutex<RedisServer>,
+    redis_address: SocketAddr,
     nginx: Nginx,
     notes: PathBuf,
     _folder: TempDir,
@@ -57,6 +58,7 @@ impl Cluster {
         let notes = folder.path().join("notes");
         std::fs::write(&notes, "")?;
         let redis = RedisServer::start(&folder.path().join("redis")).await?;
+        let redis_address = redis.address();
         let (mut replicas, mut proxies) = (Vec::new(), Vec::new());
         for _ in 0..REPLICAS {
             let proxy = Proxy::start(redis.address()).await?;
@@ -69,12 +71,18 @@ impl Cluster {
         let addresses: Vec<_> = replicas.iter().map(ReplicaProcess::address).collect();
         let nginx = Nginx::start(folder.path(), &addresses, options.keep_alive).await?;
         let replicas = replicas.into_iter().map(Mutex::new).collect();
-        Ok(Self { replicas, proxies, redis: Mutex::new(redis), nginx, notes, _folder: folder })
+        let redis = Mutex::new(redis);
+        Ok(Self { replicas, proxies, redis, redis_address, nginx, notes, _folder: folder })
     }
 
     /// Where clients connect.
     pub fn address(&self) -> SocketAddr {
         self.nginx.address
+    }
+
+    /// Waits for an answer of the store, without a proxy. Returns whether it came.
+    pub async fn redis_answers(&self) -> bool {
+        redis::answers(self.redis_address).await
     }
 
     /// What the tools of all replicas have noted.

@@ -10,7 +10,8 @@
 //! * `round`: a run from its beginning to its judgement.
 //! * `cluster`: the processes. `bin/replica` is a replica.
 //! * `clients`: clients of both eras, on `wire`.
-//! * `faults`: which faults happen when, and how each is done; `random` chooses.
+//! * `faults`: which faults happen when, and how each is done; `random` chooses. `stalls` notes those
+//!   of the machine.
 //! * `ledger`: what is known about a run.
 //! * `checker`: judges a ledger. `report`: prints its figures.
 #![cfg(unix)]
@@ -23,4 +24,5 @@ pub mod ledger;
 pub mod random;
 pub mod report;
 pub mod round;
+pub mod stalls;
 pub mod wire;

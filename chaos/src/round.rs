@@ -12,6 +12,7 @@ use crate::clients::{self, Setting};
 use crate::cluster::{Cluster, ClusterOptions};
 use crate::faults::{self, Plan};
 use crate::ledger::{Ledger, Recorder};
+use crate::stalls;
 
 /// A run to be done.
 #[derive(Clone, Debug)]
@@ -52,10 +53,17 @@ impl Round {
             is_over: Arc::new(AtomicBool::new(false)),
         };
         let clients = clients::start(&setting, self.legacy, self.modern);
-        faults::run(&self.plan, &cluster, &setting.recorder).await?;
-        sleep(self.settle).await;
-        setting.is_over.store(true, Ordering::Relaxed);
-        clients.join_all().await;
+        let run = async {
+            faults::run(&self.plan, &cluster, &setting.recorder).await?;
+            sleep(self.settle).await;
+            setting.is_over.store(true, Ordering::Relaxed);
+            clients.join_all().await;
+            Ok::<_, anyhow::Error>(())
+        };
+        tokio::select! {
+            done = run => done?,
+            () = stalls::watch(&cluster, &setting.recorder) => {}
+        }
         let ledger = setting.recorder.finish(&cluster.notes()?)?;
         let violations = check(&ledger);
         Ok((ledger, violations))

@@ -129,7 +129,7 @@ fn spawn(address: SocketAddr, folder: &Path) -> Result<Child> {
 }
 
 /// Whether it has loaded its files.
-async fn answers(address: SocketAddr) -> bool {
+pub(super) async fn answers(address: SocketAddr) -> bool {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(b"PING\r\n").await?;
