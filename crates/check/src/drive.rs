@@ -13,6 +13,7 @@ mod steps;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::time::Duration;
 
 use bowline_transport::child::Command;
@@ -87,10 +88,32 @@ pub struct CheckReport {
     pub steps: usize,
     /// Whether the deadline ended the check early.
     pub is_cut_short: bool,
+    /// Sessions that the server ended before all their steps were taken, or that could not be opened
+    /// although the server speaks the revision.
+    pub early_ends: Vec<EarlyEnd>,
     /// Documents that the server names at other origins than its own, and that were not fetched.
     pub unfetched: BTreeSet<String>,
     /// Tools of [`CheckOptions::callable`] that the server does not list, and so were not called.
     pub unlisted: BTreeSet<String>,
+}
+
+/// The end of a session whose steps were not all taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EarlyEnd {
+    /// The revision of the session.
+    pub revision: Revision,
+    /// The step that the check noticed the end in.
+    pub step: String,
+    /// Why no step could follow.
+    pub reason: String,
+}
+
+impl fmt::Display for EarlyEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { revision, step, reason } = self;
+        write!(f, "in {revision} the session ended early, when the check {step}: {reason}")
+    }
 }
 
 /// Whether a server speaks a revision.
@@ -130,6 +153,7 @@ pub async fn check(
                     return Err(reason);
                 }
                 Err(reason) => {
+                    gathered.report.note_unopened(*revision, kind, &reason);
                     reasons.push((*revision, reason));
                     break;
                 }
@@ -193,41 +217,71 @@ impl Session<'_> {
             SessionKind::Usual | SessionKind::Rough => probe.open().await,
             SessionKind::Strange => Opened::Yes,
         };
-        let is_first = self.kind == SessionKind::ALL[0];
         if let Opened::No(reason) = opened {
-            if is_first {
-                report.revisions.push((self.revision, Spoken::No(reason.to_string())));
-            }
             probe.close().await;
             if reason.is_invalid_answer() {
                 unopened.add(&probe);
             }
             return Err(reason);
         }
-        if is_first {
+        if self.kind == SessionKind::ALL[0] {
             report.revisions.push((self.revision, Spoken::Yes));
         }
-        let carrier = probe.carrier();
-        for step in STEPS.iter().filter(|step| step.belongs(self.kind, self.revision, carrier)) {
-            if probe.is_over() || Instant::now() >= self.end {
-                break;
-            }
-            progress(&format!("{} {}", self.revision, step.name));
-            probe.watch.begin_step(step.name);
-            (step.run)(&mut probe).await;
-            report.steps += 1;
-        }
+        self.take_steps(&mut probe, report, progress).await;
         probe.watch.begin_step("end");
         probe.close().await;
         *known = probe.watch.past().known.clone();
         report.add(&probe);
         Ok(())
     }
+
+    /// Takes the steps of an open session, until the server is gone or the time is over.
+    async fn take_steps(
+        &self,
+        probe: &mut Probe,
+        report: &mut CheckReport,
+        progress: &mut impl FnMut(&str),
+    ) {
+        let carrier = probe.carrier();
+        let mut last: Option<&Step> = None;
+        for step in STEPS.iter().filter(|step| step.belongs(self.kind, self.revision, carrier)) {
+            if probe.is_over() {
+                break;
+            }
+            if Instant::now() >= self.end {
+                report.is_cut_short = true;
+                break;
+            }
+            progress(&format!("{} {}", self.revision, step.name));
+            probe.watch.begin_step(step.name);
+            (step.run)(probe).await;
+            report.steps += 1;
+            last = Some(step);
+        }
+        let may_end = last.is_some_and(|step| step.may_end_process && carrier == Carrier::Stdio);
+        if let Some(reason) = probe.gone().filter(|_| !may_end) {
+            let step = last.map_or_else(|| self.kind.to_string(), |step| step.name.to_owned());
+            let reason = reason.clone();
+            report.early_ends.push(EarlyEnd { revision: self.revision, step, reason });
+        }
+    }
 }
 
 impl CheckReport {
     fn speaks_any(&self) -> bool {
         self.revisions.iter().any(|(_, spoken)| *spoken == Spoken::Yes)
+    }
+
+    /// Notes why a session could not be opened. Either the server does not speak the revision, or
+    /// it is not there any more: it has spoken this revision, or another one, before.
+    fn note_unopened(&mut self, revision: Revision, kind: SessionKind, reason: &CheckError) {
+        let is_spoken = self.revisions.contains(&(revision, Spoken::Yes));
+        let is_gone = self.speaks_any() && reason.is_out_of_reach();
+        let reason = reason.to_string();
+        match is_spoken || is_gone {
+            true => self.early_ends.push(EarlyEnd { revision, step: kind.to_string(), reason }),
+            false => self.revisions.push((revision, Spoken::No(reason))),
+        }
     }
 
     /// Adds what a session has shown.

@@ -47,6 +47,15 @@ impl CheckTotals {
     }
 }
 
+/// Why the check is not complete, one sentence for each reason; empty if all steps were taken.
+pub fn shortcomings(report: &CheckReport) -> Vec<String> {
+    let mut texts: Vec<String> = report.early_ends.iter().map(ToString::to_string).collect();
+    if report.is_cut_short {
+        texts.push("the time was over before all steps were done".to_owned());
+    }
+    texts
+}
+
 /// The revisions that the server speaks.
 fn spoken(report: &CheckReport) -> Vec<String> {
     let spoken = report.revisions.iter().filter(|(_, spoken)| *spoken == Spoken::Yes);

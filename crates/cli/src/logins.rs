@@ -155,7 +155,7 @@ impl bowline_gateway::Logins for GatewayLogins {
 }
 
 /// A URL for logs and for other people: without its query, into which some services put tokens.
-fn shown(url: &str) -> String {
+pub(crate) fn shown(url: &str) -> String {
     let (url, _fragment) = url.split_once('#').unwrap_or((url, ""));
     let Ok(url) = Url::parse(url) else { return "a server".to_owned() };
     let query = if url.query().is_some() { "?…" } else { "" };

@@ -47,6 +47,14 @@ pub(crate) fn served(text: &str) {
     bytes(format!("{text}{end}").as_bytes());
 }
 
+/// Prints the text of a file to standard output: as [`served`] at a terminal, else exactly as it is.
+pub(crate) fn file(text: &str) {
+    match is_terminal() {
+        true => served(text),
+        false => bytes(text.as_bytes()),
+    }
+}
+
 /// Prints a note to standard error.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");

@@ -6,7 +6,7 @@
 mod address;
 mod entry;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::str::FromStr;
 
 use bowline::client::ClientBuilder;
@@ -68,7 +68,7 @@ impl TargetArgs {
     /// If there is no TARGET, or none of that name, or the user does not consent.
     pub(crate) fn take(&self, words: &mut Vec<String>) -> Result<Target, Failure> {
         if let Some((program, arguments)) = self.command.split_first() {
-            return Ok(self.started(Command::new(program).args(arguments)));
+            return Ok(self.started(program, arguments));
         }
         if words.is_empty() {
             return Err(Failure::usage("no server is named").hint(
@@ -98,7 +98,9 @@ impl TargetArgs {
 
     fn named(&self, word: &str) -> Result<Target, Failure> {
         if let Some(url) = address::url(word) {
-            return Ok(self.target(url.clone(), Place::Url(url)));
+            let mut target = self.target(url.clone(), Place::Url(url.clone()));
+            target.public_label = logins::shown(&url);
+            return Ok(target);
         }
         let discovery = discover(&Folders::of_process());
         if let Some(target) = self.configured(word, &discovery)? {
@@ -108,7 +110,8 @@ impl TargetArgs {
             return Err(failure);
         }
         if word.contains(|c: char| c.is_whitespace() || c == '/' || c == '\\') {
-            return Ok(self.started(split(word)?));
+            let words = split(word)?;
+            return Ok(self.started(&words[0], &words[1..]));
         }
         Err(unknown(word, &discovery))
     }
@@ -126,7 +129,14 @@ impl TargetArgs {
         }
     }
 
-    fn started(&self, command: Command) -> Target {
+    /// The server of a command that the user wrote.
+    fn started<W: AsRef<OsStr>>(&self, program: &W, arguments: &[W]) -> Target {
+        let public_label = Command::new(program).to_string();
+        let target = self.command_target(Command::new(program).args(arguments));
+        Target { public_label, ..target }
+    }
+
+    fn command_target(&self, command: Command) -> Target {
         let mut command = match self.verbose {
             true => command.stderr(Stderr::Inherit),
             false => command,
@@ -142,6 +152,7 @@ impl TargetArgs {
 
     fn target(&self, label: String, place: Place) -> Target {
         Target {
+            public_label: label.clone(),
             label,
             place,
             headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
@@ -155,6 +166,9 @@ impl TargetArgs {
 pub(crate) struct Target {
     /// How the user named it.
     pub(crate) label: String,
+    /// The name for reports that other people read. A URL lacks its query, and a command its
+    /// arguments: both can hold secrets.
+    pub(crate) public_label: String,
     /// Where it is.
     pub(crate) place: Place,
     /// Headers of every request over HTTP.
@@ -275,13 +289,11 @@ fn unknown(word: &str, discovery: &Discovery) -> Failure {
     Failure::new(Exit::Unreachable, format!("there is no server named `{word}`")).hint(hint)
 }
 
-/// Splits a quoted command into words, as a shell does. Nothing else of a shell happens.
-fn split(text: &str) -> Result<Command, Failure> {
+/// Splits a quoted command into words, of which there is at least one, as a shell does. Nothing else
+/// of a shell happens.
+fn split(text: &str) -> Result<Vec<String>, Failure> {
     let words = shell_words::split(text).ok().filter(|words| !words.is_empty());
-    let Some(words) = words else {
-        return Err(Failure::usage(format!("`{text}` is no command: a quote is not closed")));
-    };
-    Ok(Command::new(&words[0]).args(&words[1..]))
+    words.ok_or_else(|| Failure::usage(format!("`{text}` is no command: a quote is not closed")))
 }
 
 /// `NAME: VALUE`.
@@ -340,6 +352,16 @@ mod tests {
         assert_eq!(target.label, r#"npx -y "my server""#);
         let (target, _) = take(&["./server"]).unwrap();
         assert_eq!(target.label, "./server");
+    }
+
+    #[test]
+    fn the_public_label_has_neither_the_query_of_a_url_nor_the_arguments_of_a_command() {
+        let label = |word: &str| take(&[word]).unwrap().0.public_label;
+        assert_eq!(label("https://h.example/mcp?key=s3cr3t"), "https://h.example/mcp?…");
+        assert_eq!(label("./server --token s3cr3t"), "./server");
+        let command = ["./server".into(), "--token".into(), "s3cr3t".into()].to_vec();
+        let args = TargetArgs { command, ..TargetArgs::default() };
+        assert_eq!(args.take(&mut Vec::new()).unwrap().public_label, "./server");
     }
 
     #[test]

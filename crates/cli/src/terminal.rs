@@ -8,6 +8,7 @@ use dialoguer::theme::ColorfulTheme;
 use dialoguer::{Confirm, Input, Password, Select};
 
 use crate::exit::Failure;
+use crate::print::{self, clean};
 
 /// Whether there is a user to ask.
 pub(crate) fn is_interactive() -> bool {
@@ -38,7 +39,8 @@ pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
 /// If the user cannot be asked or pressed Ctrl-C.
 pub(crate) fn input(input: &ConfigInput) -> Result<String, Failure> {
     let theme = theme();
-    let question = input.description.as_deref().unwrap_or(&input.id);
+    // The text comes from a file, which may be a stranger's.
+    let question = clean(input.description.as_deref().unwrap_or(&input.id)).replace('\n', " ");
     if input.password {
         let password =
             Password::with_theme(&theme).with_prompt(question).allow_empty_password(true);
@@ -46,15 +48,28 @@ pub(crate) fn input(input: &ConfigInput) -> Result<String, Failure> {
     }
     if !input.options.is_empty() {
         let default = input.options.iter().position(|it| Some(it) == input.default.as_ref());
-        let select = Select::with_theme(&theme).with_prompt(question).items(&input.options);
+        let select = Select::with_theme(&theme).with_prompt(question);
+        let options = input.options.iter().map(|it| clean(it).replace('\n', " "));
+        let select = select.items(options.collect::<Vec<_>>());
         let chosen = select.default(default.unwrap_or(0)).interact().map_err(unasked)?;
         return Ok(input.options[chosen].clone());
     }
     let mut text = Input::<String>::with_theme(&theme).with_prompt(question).allow_empty(true);
     if let Some(default) = &input.default {
-        text = text.default(default.clone());
+        text = with_default(text, default.clone());
     }
     text.interact_text().map_err(unasked)
+}
+
+/// Offers a default, which Enter alone takes as it is. One that would command the terminal is shown
+/// cleaned, beside the question: `dialoguer` prints defaults as they are.
+pub(crate) fn with_default(question: Input<'_, String>, default: String) -> Input<'_, String> {
+    let shown = clean(&default).replace('\n', " ");
+    if shown == default {
+        return question.default(default);
+    }
+    print::note(&format!("Enter alone answers: {shown}"));
+    question.default(default).show_default(false).report(false)
 }
 
 /// The failure of a question.

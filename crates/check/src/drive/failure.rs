@@ -120,7 +120,12 @@ impl CheckError {
 
     /// Whether the other revisions would fail in the same way.
     pub(super) fn is_final(&self) -> bool {
-        matches!(self.kind, Kind::Start | Kind::Unreachable) || self.is_unauthorized()
+        self.is_out_of_reach() || self.is_unauthorized()
+    }
+
+    /// Whether there is no server to talk to, whatever the revision.
+    pub(super) fn is_out_of_reach(&self) -> bool {
+        matches!(self.kind, Kind::Start | Kind::Unreachable)
     }
 
     fn new(kind: Kind, text: impl Into<String>) -> Self {

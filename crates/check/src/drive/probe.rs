@@ -91,7 +91,8 @@ impl Probe {
         posts.into_iter().flat_map(|posts| &posts.unfetched)
     }
 
-    fn gone(&self) -> Option<&String> {
+    /// Why the server is gone, if it is.
+    pub(super) fn gone(&self) -> Option<&String> {
         match &self.link {
             Link::Stdio(lines) => lines.gone.as_ref(),
             Link::Http(posts) => posts.gone.as_ref(),

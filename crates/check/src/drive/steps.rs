@@ -51,6 +51,8 @@ pub struct Step {
     pub session: SessionKind,
     carrier: Option<Carrier>,
     exists: fn(Revision) -> bool,
+    /// Whether a process may end instead of an answer. Such a step is the last one of its session.
+    pub(super) may_end_process: bool,
     pub(super) run: for<'a> fn(&'a mut Probe) -> Running<'a>,
 }
 
@@ -67,6 +69,11 @@ impl Step {
         self
     }
 
+    const fn may_end_process(mut self) -> Self {
+        self.may_end_process = true;
+        self
+    }
+
     const fn if_revision(mut self, exists: fn(Revision) -> bool) -> Self {
         self.exists = exists;
         self
@@ -79,16 +86,24 @@ impl fmt::Debug for Step {
     }
 }
 
+const fn step(
+    name: &'static str,
+    session: SessionKind,
+    run: for<'a> fn(&'a mut Probe) -> Running<'a>,
+) -> Step {
+    Step { name, session, carrier: None, exists: |_| true, may_end_process: false, run }
+}
+
 const fn usual(name: &'static str, run: for<'a> fn(&'a mut Probe) -> Running<'a>) -> Step {
-    Step { name, session: SessionKind::Usual, carrier: None, exists: |_| true, run }
+    step(name, SessionKind::Usual, run)
 }
 
 const fn rough(name: &'static str, run: for<'a> fn(&'a mut Probe) -> Running<'a>) -> Step {
-    Step { name, session: SessionKind::Rough, carrier: None, exists: |_| true, run }
+    step(name, SessionKind::Rough, run)
 }
 
 const fn strange(name: &'static str, run: for<'a> fn(&'a mut Probe) -> Running<'a>) -> Step {
-    Step { name, session: SessionKind::Strange, carrier: None, exists: |_| true, run }
+    step(name, SessionKind::Strange, run)
 }
 
 /// All steps, in order.
@@ -146,7 +161,8 @@ pub static STEPS: &[Step] = &[
     rough("comes from a foreign page", |p| Box::pin(rough::origin(p))).over(Carrier::Http),
     rough("sends an array", |p| Box::pin(rough::array(p))).over(Carrier::Http),
     rough("sends JSON that is no request", |p| Box::pin(rough::no_request(p))),
-    rough("sends text that is no JSON", |p| Box::pin(rough::no_json(p))),
+    rough("sends text that is no JSON", |p| Box::pin(rough::no_json(p))).may_end_process(),
     strange("asks for a version of 1999", |p| Box::pin(legacy::old_version(p)))
-        .if_revision(Revision::has_handshake),
+        .if_revision(Revision::has_handshake)
+        .may_end_process(),
 ];

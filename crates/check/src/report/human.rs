@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{CheckTotals, spoken};
+use super::{CheckTotals, shortcomings, spoken};
 use crate::drive::{CheckReport, Spoken};
 use crate::rule::Strength;
 use crate::watch::BrokenRule;
@@ -42,8 +42,8 @@ pub fn human(report: &CheckReport) -> String {
     for tool in &report.unlisted {
         let _ = writeln!(text, "not called, because the server lists no such tool: {tool}");
     }
-    if report.is_cut_short {
-        text.push_str("the time was over before all steps were done\n");
+    for shortcoming in shortcomings(report) {
+        let _ = writeln!(text, "not complete: {shortcoming}");
     }
     text
 }

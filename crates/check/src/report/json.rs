@@ -33,6 +33,10 @@ pub fn json(report: &CheckReport) -> Value {
         let count = report.counts.get(rule.id).copied().unwrap_or_default();
         json!({"rule": rule.id, "level": level(rule.strength), "kept": count.kept, "broken": count.broken})
     });
+    let early_ends = report
+        .early_ends
+        .iter()
+        .map(|it| json!({"revision": it.revision.as_str(), "step": it.step, "reason": it.reason}));
     json!({
         "revisions": revisions.collect::<Vec<_>>(),
         "violations": totals.violations,
@@ -40,6 +44,7 @@ pub fn json(report: &CheckReport) -> Value {
         "kept": totals.kept,
         "idle": totals.idle,
         "cutShort": report.is_cut_short,
+        "earlyEnds": early_ends.collect::<Vec<_>>(),
         "unfetched": report.unfetched,
         "unlisted": report.unlisted,
         "findings": findings.collect::<Vec<_>>(),

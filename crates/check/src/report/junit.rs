@@ -1,22 +1,24 @@
-//! The report as JUnit XML: a test case for each rule that has an observer.
+//! The report as JUnit XML: a test case for each rule that has an observer, and one that tells
+//! whether the check is complete.
 
 use std::fmt::Write as _;
 
-use super::CheckTotals;
+use super::{CheckTotals, shortcomings};
 use crate::drive::CheckReport;
 use crate::rule::{Rule, Strength};
 use crate::rules;
 
 /// The report for CI systems. A violation is a failure; a warning is text; a rule that did not come up
-/// is skipped.
+/// is skipped. A check that is not complete has an error.
 pub fn junit(report: &CheckReport, target: &str) -> String {
     let totals = CheckTotals::of(report);
-    let count = rules::all().count();
+    let shortcomings = shortcomings(report);
+    let (count, errors) = (rules::all().count() + 1, usize::from(!shortcomings.is_empty()));
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         text,
-        "<testsuites name=\"bowline check\" tests=\"{count}\" failures=\"{}\" errors=\"0\">\n\
-         <testsuite name=\"{}\" tests=\"{count}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">",
+        "<testsuites name=\"bowline check\" tests=\"{count}\" failures=\"{}\" errors=\"{errors}\">\n\
+         <testsuite name=\"{}\" tests=\"{count}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\">",
         totals.violations,
         escaped(target),
         totals.violations,
@@ -25,6 +27,7 @@ pub fn junit(report: &CheckReport, target: &str) -> String {
     for rule in rules::all() {
         case(&mut text, report, rule);
     }
+    completeness(&mut text, &shortcomings);
     text.push_str("</testsuite>\n</testsuites>\n");
     text
 }
@@ -47,6 +50,18 @@ fn case(text: &mut String, report: &CheckReport, rule: &Rule) {
             writeln!(text, "><failure message=\"{name}\">{reasons}</failure></testcase>")
         }
         Strength::Should => writeln!(text, "><system-out>{reasons}</system-out></testcase>"),
+    };
+}
+
+/// Rules that did not come up could have been broken in the steps that were not taken.
+fn completeness(text: &mut String, shortcomings: &[String]) {
+    text.push_str("<testcase classname=\"bowline check\" name=\"all steps are taken\"");
+    let _ = match shortcomings.first() {
+        None => writeln!(text, "/>"),
+        Some(first) => {
+            let (first, all) = (escaped(first), escaped(&shortcomings.join("\n")));
+            writeln!(text, "><error message=\"{first}\">{all}</error></testcase>")
+        }
     };
 }
 

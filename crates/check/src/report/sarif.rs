@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::shortcomings;
 use crate::drive::CheckReport;
 use crate::rule::{Rule, Strength};
 use crate::rules;
@@ -40,10 +41,21 @@ pub fn sarif(report: &CheckReport, target: &str) -> Value {
         "informationUri": LEDGER,
         "rules": described.collect::<Vec<_>>(),
     });
+    let shortcomings = shortcomings(report);
+    let notifications =
+        shortcomings.iter().map(|text| json!({"level": "error", "message": {"text": text}}));
+    let invocation = json!({
+        "executionSuccessful": shortcomings.is_empty(),
+        "toolExecutionNotifications": notifications.collect::<Vec<_>>(),
+    });
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results.collect::<Vec<_>>()}],
+        "runs": [{
+            "tool": {"driver": driver},
+            "invocations": [invocation],
+            "results": results.collect::<Vec<_>>(),
+        }],
     })
 }
 

@@ -105,7 +105,7 @@ impl Args {
         if self.request.json {
             json::print(&outcome.into_message());
         } else if let Some(structured) = outcome.structured() {
-            print::text(&json::indented(structured.as_str()));
+            json::print_indented(structured.as_str());
         } else if !shown.is_empty() {
             print::served(&shown.join("\n"));
         }

@@ -15,7 +15,8 @@ use crate::{demand, hints};
 ///
 /// Opens a few sessions, sends what clients send and what servers have to refuse, and watches every
 /// message. Tools are called only if they declare that they change nothing (`readOnlyHint`), or if
-/// `--call` names them. Exits with 6 if a MUST is broken.
+/// `--call` names them. Exits with 6 if a MUST is broken, with 3 if the server goes away before all
+/// steps are taken, and with 5 if `--deadline` ends the check before that.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline check [OPTIONS] TARGET
        bowline check [OPTIONS] -- COMMAND…")]
@@ -73,7 +74,7 @@ impl Args {
         }
         target.add_login_header().await?;
         let options = self.options(&target);
-        let label = target.label.clone();
+        let label = target.public_label.clone();
         let place = target.place.clone();
         let server = checked(target);
         let report = interruptible(async {
@@ -87,13 +88,26 @@ impl Args {
         if report.violations().next().is_some() {
             return Ok(Exit::Violation);
         }
-        match report.unlisted.first() {
-            Some(tool) => {
-                Err(Failure::new(Exit::Refused, format!("the server has no tool `{tool}`"))
-                    .hint("`bowline list` shows the tools"))
-            }
-            None => Ok(Exit::Done),
+        self.incomplete(&report, &place).map_or(Ok(Exit::Done), Err)
+    }
+
+    /// Why a check without violations is no success.
+    fn incomplete(&self, report: &CheckReport, place: &Place) -> Option<Failure> {
+        if let Some(early) = report.early_ends.first() {
+            let failure = Failure::new(Exit::Unreachable, format!("not complete: {early}"));
+            return Some(match place {
+                Place::Command(_) => failure.hint(hints::OUTPUT),
+                Place::Url(_) => failure,
+            });
         }
+        if report.is_cut_short {
+            let text = format!("not complete: {} s were over before all steps", self.deadline);
+            let failure = Failure::new(Exit::Timeout, text);
+            return Some(failure.hint("`--deadline SECONDS` gives the check more time"));
+        }
+        let tool = report.unlisted.first()?;
+        let failure = Failure::new(Exit::Refused, format!("the server has no tool `{tool}`"));
+        Some(failure.hint("`bowline list` shows the tools"))
     }
 
     fn options(&self, target: &Target) -> CheckOptions {
@@ -111,7 +125,7 @@ impl Args {
         match if self.json { Format::Json } else { self.format } {
             Format::Text => print::text(&print::clean(&report::human(found))),
             Format::Json => json::print(&report::json(found)),
-            Format::Junit => print::text(&report::junit(found, label)),
+            Format::Junit => print::served(&report::junit(found, label)),
             Format::Sarif => json::print(&report::sarif(found, label)),
         }
     }

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 
 use bowline::Server;
-use bowline::transport::stdio::Stdio;
 use bowline::types::text::with_causes;
 use serde::Serialize;
 
 use crate::demo;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json};
+use crate::serving::over_stdio;
 
 /// Serves a built-in server with one of everything, to try
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ impl Args {
         let ticking = server.clone();
         tokio::spawn(async move { demo::tick(&ticking).await });
         match self.stdio {
-            true => serve_stdio(&server).await?,
+            true => over_stdio(&server).await?,
             false => self.serve_http(&server).await?,
         }
         Ok(Exit::Done)
@@ -62,11 +62,6 @@ impl Args {
         bound.serve().await;
         Ok(())
     }
-}
-
-async fn serve_stdio(server: &Server) -> Result<(), Failure> {
-    let transport = Stdio::take().map_err(|error| failed(&error))?;
-    server.serve(transport).await.map_err(|error| failed(&error))
 }
 
 fn failed<E: std::error::Error + 'static>(error: &E) -> Failure {

@@ -255,11 +255,10 @@ async fn complete(
     Ok(second)
 }
 
-/// Adds the server to the list. If it was there with another client or other tokens, that login
-/// ends.
+/// Adds the server to the list. If it was there with other tokens, that login ends.
 async fn remember(server: &KnownServer) -> Result<(), Failure> {
     let Some(old) = known::remember(server.clone())? else { return Ok(()) };
-    if (&old.way, old.tokens) != (&server.way, server.tokens)
+    if !old.has_tokens_of(server)
         && let Ok(Credential::Login(login)) = logins::credential(&old, Permission::LogOut)
     {
         // The new login stands, whatever becomes of the old one.

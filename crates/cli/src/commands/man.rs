@@ -37,7 +37,7 @@ impl Args {
         if let Some(folder) = &self.write {
             return self.write(folder, &description).map(|()| Exit::Done).map_err(|error| {
                 let text = format!("cannot write pages to {}: {error}", folder.display());
-                Failure::usage(text).hint("`--write FOLDER` names another folder")
+                Failure::new(Exit::Refused, text).hint("`--write FOLDER` names another folder")
             });
         }
         let page = match &self.command {

@@ -54,7 +54,7 @@ impl Args {
         }
         for part in &contents {
             match &part.body {
-                ResourceBody::Text(text) => print::served(text),
+                ResourceBody::Text(text) => print::file(text),
                 _ => {
                     let bytes = part.to_bytes().map_err(|error| {
                         Failure::new(Exit::Violation, format!("`{}`: {error}", part.uri))

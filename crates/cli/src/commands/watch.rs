@@ -1,5 +1,8 @@
 //! `bowline watch`: prints the notifications of a server as they come.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use bowline::Client;
 use bowline::client::{Change, Changes, SubscriptionBuilder};
 use bowline::types::deprecated::logging::{LogMessageParams, LoggingLevel};
@@ -43,6 +46,9 @@ Examples:
   bowline watch --log debug -- ./my-server
 ";
 
+/// How often a server that reports no changes is asked whether it is still there.
+const PULSE: Duration = Duration::from_secs(2);
+
 /// A line of output.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
@@ -77,13 +83,13 @@ impl Args {
     ) -> Result<(), Failure> {
         let mut changes = self.subscribe(client).await?;
         print::note("watching; Ctrl-C ends");
+        // The end of a subscription tells the end of the connection; without one, only requests do.
+        let mut ended = pin!(ended(client));
         let mut printed = 0;
         while self.count.is_none_or(|count| printed < count) {
             let line = tokio::select! {
-                change = next(&mut changes) => match change {
-                    Some(change) => line(change?),
-                    None => return Err(Failure::new(Exit::Unreachable, "the server ended the connection")),
-                },
+                change = next(&mut changes) => line(change.ok_or_else(connection_ended)??),
+                failure = &mut ended, if changes.is_none() => return Err(failure),
                 Some(message) = logs.recv() => Some(Line::Log { message }),
             };
             if let Some(line) = line {
@@ -94,9 +100,15 @@ impl Args {
         Ok(())
     }
 
-    /// Subscribes to all lists that the server offers, and to the resources.
+    /// Subscribes to all lists that the server offers, and to the resources. `None` if the server
+    /// reports no changes: it may still send log messages.
     async fn subscribe(&self, client: &Client) -> Result<Option<Changes>, Failure> {
         let offered = client.capabilities();
+        let has_lists =
+            offered.tools.is_some() || offered.prompts.is_some() || offered.resources.is_some();
+        if !has_lists && self.uris.is_empty() {
+            return Ok(None);
+        }
         let add = |wanted: bool,
                    it: SubscriptionBuilder,
                    add: fn(SubscriptionBuilder) -> SubscriptionBuilder| {
@@ -109,7 +121,6 @@ impl Args {
         let builder = self.uris.iter().fold(builder, SubscriptionBuilder::resource);
         match builder.open().await {
             Ok(changes) => Ok(Some(changes)),
-            // A server without changes may still send log messages.
             Err(error) if error.is_not_offered() && self.uris.is_empty() => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -135,6 +146,23 @@ async fn next(changes: &mut Option<Changes>) -> Option<bowline::client::Result<C
         Some(changes) => changes.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// Waits until the connection has ended.
+async fn ended(client: &Client) -> Failure {
+    loop {
+        tokio::time::sleep(PULSE).await;
+        match client.ping().await {
+            Err(error) if error.is_closed() => return connection_ended(),
+            // A server that refuses the request is there. One that is busy may be late.
+            Err(error) if !error.is_refused() && !error.is_timeout() => return error.into(),
+            _ => {}
+        }
+    }
+}
+
+fn connection_ended() -> Failure {
+    Failure::new(Exit::Unreachable, "the server ended the connection")
 }
 
 fn line(change: Change) -> Option<Line> {

@@ -11,11 +11,11 @@ pub(crate) enum Exit {
     Refused = 1,
     /// The command line is wrong; clap uses the same code.
     Usage = 2,
-    /// The server was not found, could not be started, or could not be reached.
+    /// The server was not found, could not be started, could not be reached, or went away too early.
     Unreachable = 3,
     /// The server demands authorization.
     Unauthorized = 4,
-    /// No answer came in time.
+    /// No answer came in time, or a check did not end in time.
     Timeout = 5,
     /// The server broke the protocol.
     Violation = 6,

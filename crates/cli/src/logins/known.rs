@@ -41,6 +41,17 @@ pub(crate) enum Way {
     TokenFile { path: PathBuf },
 }
 
+impl Way {
+    /// The client that was registered by hand, if there is one.
+    fn client_id(&self) -> Option<&str> {
+        match self {
+            Self::Browser { client, .. } => client.as_ref().map(|client| client.id.as_str()),
+            Self::Machine { client } => Some(&client.id),
+            Self::TokenFile { .. } => None,
+        }
+    }
+}
+
 /// A client that was registered at the authorization server by hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RegisteredClient {
@@ -61,6 +72,14 @@ impl KnownServer {
     pub(crate) fn new(url: &str) -> Self {
         let way = Way::Browser { client: None, port: None };
         Self { url: url.to_owned(), way, tokens: TokenPlace::Files, networks: Vec::new() }
+    }
+
+    /// Whether an entry with the same URL has the same tokens as this one. A login that replaces the
+    /// other one has replaced its tokens too, so the old login must not be ended. The name of the
+    /// tokens in their store has neither the port, the issuer nor the file of the secret.
+    pub(crate) fn has_tokens_of(&self, other: &Self) -> bool {
+        (self.tokens, self.way_name(), self.way.client_id())
+            == (other.tokens, other.way_name(), other.way.client_id())
     }
 
     /// The way, as `status` names it.
@@ -186,6 +205,30 @@ mod tests {
     fn urls_that_name_one_server_are_the_same() {
         assert!(is_same("https://A.example/mcp", "https://a.example:443/mcp#x"));
         assert!(!is_same("https://a.example/mcp", "https://a.example/mcp2"));
+    }
+
+    #[test]
+    fn only_what_names_the_tokens_in_their_store_tells_them_apart() {
+        let server = |way| KnownServer { way, ..KnownServer::new("https://a.example/mcp") };
+        let client = |id: &str, issuer: Option<&str>, secret_file: Option<&str>| RegisteredClient {
+            id: id.into(),
+            issuer: issuer.map(str::to_owned),
+            secret_file: secret_file.map(PathBuf::from),
+        };
+        let browser = |client, port| server(Way::Browser { client, port });
+        let machine = |client| server(Way::Machine { client });
+        let none = || browser(None, None);
+        let plain = || client("ci", None, None);
+        assert!(none().has_tokens_of(&browser(None, Some(8123))));
+        let moved = client("ci", Some("https://as.example"), Some("/moved"));
+        assert!(browser(Some(plain()), None).has_tokens_of(&browser(Some(moved.clone()), Some(1))));
+        assert!(machine(plain()).has_tokens_of(&machine(moved)));
+
+        assert!(!none().has_tokens_of(&browser(Some(plain()), None)));
+        assert!(!machine(plain()).has_tokens_of(&machine(client("other", None, None))));
+        assert!(!machine(plain()).has_tokens_of(&browser(Some(plain()), None)));
+        let in_keyring = KnownServer { tokens: TokenPlace::Keyring, ..none() };
+        assert!(!none().has_tokens_of(&in_keyring));
     }
 
     #[test]

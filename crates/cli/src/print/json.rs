@@ -3,16 +3,45 @@
 use bowline::types::json::RawJson;
 use serde::Serialize;
 
-use super::text;
+use super::{bytes, is_obeyed, is_terminal};
 
 /// Prints a value as JSON to standard output, indented.
 pub(crate) fn print(value: &impl Serialize) {
-    text(&indented(RawJson::from_value(value).unwrap_or_default().as_str()));
+    print_indented(RawJson::from_value(value).unwrap_or_default().as_str());
+}
+
+/// Prints JSON text to standard output, indented.
+pub(crate) fn print_indented(json: &str) {
+    write(&indented(json));
 }
 
 /// Prints a value as one line of JSON.
 pub(crate) fn print_line(value: &impl Serialize) {
-    text(RawJson::from_value(value).unwrap_or_default().as_str());
+    write(RawJson::from_value(value).unwrap_or_default().as_str());
+}
+
+/// Writes the JSON as it is, or escaped if a terminal shows it. Colours are no part of JSON, so
+/// nothing is taken out of it.
+fn write(json: &str) {
+    let json = if is_terminal() { escaped(json) } else { json.to_owned() };
+    bytes(format!("{json}\n").as_bytes());
+}
+
+/// The same JSON without characters that a terminal would obey.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            // Outside of strings, where it is white space: strings have it as an escape.
+            '\r' => out.push(' '),
+            c if is_obeyed(c) => {
+                let mut units = [0; 2];
+                out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// JSON text with line ends and indentation. Numbers and the order of members stay as they are.
@@ -84,5 +113,14 @@ mod tests {
         let expected = "{\n  \"b\": [\n    1e400,\n    {\n      \"x\": \"a, \\\"{b\\\\\"\n    }\n  ],\n  \"a\": {},\n  \"c\": []\n}";
         assert_eq!(indented(json), expected);
         assert_eq!(indented("7"), "7");
+    }
+
+    #[test]
+    fn json_at_a_terminal_has_escapes_instead_of_what_the_terminal_would_obey() {
+        let json = "{\"a\":\"\u{9b}2J\u{7f}\u{202e}ü\u{1f600}\"}\r";
+        let shown = escaped(json);
+        assert_eq!(shown, "{\"a\":\"\\u009b2J\\u007f\\u202eü\u{1f600}\"} ");
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(value(&shown), value(json));
     }
 }

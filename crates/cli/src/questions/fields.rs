@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::print::table::wrap;
 use crate::print::{self, clean};
 use crate::schema::Members;
-use crate::terminal::{theme, unasked};
+use crate::terminal::{theme, unasked, with_default};
 
 /// The choice that leaves an optional field out.
 const SKIP: &str = "(leave out)";
@@ -87,7 +87,7 @@ impl Asked<'_> {
             .allow_empty(!self.is_required)
             .validate_with(check);
         if let Some(default) = self.before.map(plain).or(default) {
-            input = input.default(default);
+            input = with_default(input, default);
         }
         let text = input.interact_text().map_err(unasked)?;
         Ok(read(&text).ok().filter(|_| !text.is_empty()))
@@ -100,7 +100,7 @@ impl Asked<'_> {
         content.set(self.name, value.clone());
         let content = Object::new(RawJson::from_value(&content).unwrap_or_default());
         let checked = form.check(&content.unwrap_or_default());
-        checked.map(|_| ()).map_err(|error| error.to_string())
+        checked.map(|_| ()).map_err(|error| clean(&error.to_string()).into_owned())
     }
 
     fn boolean(&self, default: Option<bool>) -> Result<Option<RawJson>, Failure> {

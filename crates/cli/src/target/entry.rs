@@ -33,7 +33,7 @@ impl TargetArgs {
             error.advice().map(ToOwned::to_owned).into_iter().fold(failure, Failure::hint)
         })?;
         let mut target = match launch {
-            Launch::Command(launch) => self.started(command(&launch)),
+            Launch::Command(launch) => self.command_target(command(&launch)),
             Launch::Http(launch) => {
                 let mut target = self.target(String::new(), Place::Url(launch.url));
                 target.headers.extend(launch.headers);
@@ -42,6 +42,7 @@ impl TargetArgs {
             _ => return Err(Failure::usage(format!("`{}` cannot be reached", entry.name))),
         };
         target.label.clone_from(&entry.name);
+        target.public_label.clone_from(&entry.name);
         Ok(target)
     }
 

@@ -38,6 +38,12 @@ fn json_is_the_whole_result() {
 }
 
 #[test]
+fn json_in_a_pipe_keeps_every_character() {
+    let called = with_exhibit(&["call", "echo", "message=a\u{7f}b\u{9b}2Jc", "--json"]);
+    assert!(called.stdout.contains("\"a\u{7f}b\u{9b}2Jc\""), "{called:?}");
+}
+
+#[test]
 fn a_tool_that_fails_ends_with_1() {
     let called = with_exhibit(&["call", "fail"]);
     assert_eq!((called.code, called.stdout.as_str()), (Some(1), "no disk\u{1b}[2J\n"), "a pipe");

@@ -101,3 +101,72 @@ fn words_after_the_server_are_refused() {
     assert!(checked.stderr.contains("`extra` is one word too many"), "{checked:?}");
     assert!(checked.stderr.contains("\nhint: "), "{checked:?}");
 }
+
+/// Answers the handshake of 2025-11-25, reads the next message, and ends when it gets a request.
+const DIES: &str = r#"read -r line; printf '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1"}}}\n'; read -r line; read -r line"#;
+
+/// The report of a check in each format that has no words for people.
+fn reports(options: &[&str], code: i32) -> (serde_json::Value, String, serde_json::Value) {
+    let report = |format: &str| {
+        let checked = run(&[&["check", "--format", format][..], options].concat());
+        assert_eq!(checked.code, Some(code), "{checked:?}");
+        checked.stdout
+    };
+    let json = |format: &str| serde_json::from_str(&report(format)).unwrap();
+    (json("json"), report("junit"), json("sarif"))
+}
+
+#[test]
+fn a_server_that_dies_at_a_step_ends_the_check_with_3_and_every_report_tells_it() {
+    let target = ["--revision", "2025-11-25", "--", "sh", "-c", DIES];
+    let checked = run(&[&["check"][..], &target].concat());
+    assert_eq!(checked.code, Some(3), "{checked:?}");
+    let early = "not complete: in 2025-11-25 the session ended early, when the check pings: ";
+    assert!(checked.stdout.contains(early), "{checked:?}");
+    assert!(checked.stderr.starts_with(&format!("error: {early}")), "{checked:?}");
+
+    let (json, junit, sarif) = reports(&target, 3);
+    assert_eq!(json["earlyEnds"][0]["step"], "pings", "{json:#}");
+    assert_eq!(json["earlyEnds"][0]["revision"], "2025-11-25", "{json:#}");
+    assert!(junit.contains("errors=\"1\"") && junit.contains("<error message=\"in 2025-11-25 "));
+    let invocation = &sarif["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false, "{invocation:#}");
+    let text = &invocation["toolExecutionNotifications"][0]["message"]["text"];
+    assert!(text.as_str().unwrap().contains("when the check pings"), "{invocation:#}");
+}
+
+#[test]
+fn a_check_that_the_deadline_cuts_short_ends_with_5_and_every_report_tells_it() {
+    // In each of the five revisions the check listens for a third of a second, so that it never ends
+    // within one.
+    let target = ["--deadline", "1", "--", env!("CARGO_BIN_EXE_bowline"), "demo", "--stdio"];
+    let (json, junit, sarif) = reports(&target, 5);
+    assert_eq!((&json["cutShort"], &json["violations"]), (&true.into(), &0.into()), "{json:#}");
+    assert!(junit.contains("errors=\"1\"") && junit.contains("<error message=\"the time was over"));
+    assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false, "{sarif:#}");
+}
+
+/// Processes cannot refuse what is no message but by their end, so that is no finding.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_ends_at_text_that_is_no_json_is_checked_to_the_end() {
+    // `sed` ends at the line that is no JSON, and so does the input of the server.
+    let filter = r#"sed -u '/^{"jsonrpc":"2.0",$/Q' | "$0" demo --stdio"#;
+    let target = ["--revision", "2025-11-25", "--json", "--", "sh", "-c", filter];
+    let checked = run(&[&["check"][..], &target, &[env!("CARGO_BIN_EXE_bowline")]].concat());
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert!(checked.stdout.contains("\"earlyEnds\": []"), "{checked:?}");
+}
+
+#[test]
+fn reports_for_upload_name_no_secret_of_the_target() {
+    let server = super::wrong_server::start();
+    let url = format!("{}?key=s3cr3t", server.url);
+    for format in ["junit", "sarif"] {
+        let options = ["check", "--timeout", "2", "--revision", "2025-11-25", "--format", format];
+        let checked = run(&[&options[..], &[&url]].concat());
+        assert_eq!(checked.code, Some(6), "{checked:?}");
+        assert!(checked.stdout.contains(&format!("{}?…", server.url)), "{checked:?}");
+        assert!(!checked.stdout.contains("s3cr3t"), "{checked:?}");
+    }
+}

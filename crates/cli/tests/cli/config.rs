@@ -161,9 +161,13 @@ fn consent_shows_variables_of_a_url_by_name_and_never_their_values() {
 
 /// A file of VS Code in the project, whose server `ex` needs the input `tok`.
 fn asking() -> Folders {
+    asking_for(r#"{"id":"tok","type":"promptString","description":"Token","password":true}"#)
+}
+
+/// The same with this input.
+fn asking_for(input: &str) -> Folders {
     let entry =
         format!(r#"{{"command":"sh","args":["-c",{:?},"sh","${{input:tok}}"]}}"#, keeping());
-    let input = r#"{"id":"tok","type":"promptString","description":"Token","password":true}"#;
     let text = format!(r#"{{"servers":{{"ex":{entry}}},"inputs":[{input}]}}"#);
     let folders = Folders::new(&[]);
     fs::create_dir(folders.0.path().join("project/.vscode")).unwrap();
@@ -190,6 +194,30 @@ fn an_input_is_asked_for_after_consent_and_not_shown() {
     let (code, _, shown) = terminal.end();
     assert_eq!(code, Some(3));
     assert!(!shown.contains("Token"), "{shown}");
+}
+
+#[test]
+fn an_input_of_the_project_cannot_command_the_terminal() {
+    let title = "\u{1b}]0;pwned\u{7}";
+    let escaped = r"\u001b]0;pwned\u0007";
+    let pick = r#""type":"pickString","options":["red@","blue@"],"default":"blue@""#;
+    let prompt = r#""type":"promptString","default":"blue@""#;
+    for kind in [pick, prompt] {
+        let input = format!(r#"{{"id":"tok","description":"Colour@",{kind}}}"#);
+        let folders = asking_for(&input.replace('@', escaped));
+        let mut terminal = Terminal::start(folders.command(CALL));
+        terminal.answer("Run it?", "y");
+        terminal.wait_for("? Colour");
+        terminal.wait_for("blue");
+        let received = terminal.received();
+        assert!(received.contains(r"Colour\u{1b}]0;pwned\u{7}"), "{received:?}");
+        assert!(!received.contains(title), "{received:?}");
+        terminal.answer("Colour", "\r");
+        let (code, stdout, shown) = terminal.end();
+        assert_eq!((code, stdout.as_str()), (Some(0), "hi\n"), "{shown}");
+        let got = fs::read_to_string(folders.0.path().join("project/got")).unwrap();
+        assert_eq!(got, format!("blue{title}"));
+    }
 }
 
 #[test]

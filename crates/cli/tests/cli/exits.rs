@@ -1,6 +1,11 @@
 //! Exit codes: the table of `docs/commands/README.md` is the contract.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::http_script::HttpScript;
 use super::{bowline, demo, run};
@@ -87,5 +92,30 @@ fn an_output_whose_reader_has_gone_ends_with_141() {
         let ended = bowline().args(words).stdout(writer).output().unwrap();
         let stderr = String::from_utf8(ended.stderr).unwrap();
         assert_eq!((ended.status.code(), stderr.as_str()), (Some(141), ""), "{words:?}");
+    }
+}
+
+#[test]
+fn a_folder_for_pages_that_cannot_be_written_ends_with_1() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let written = run(&["man", "--write", file.path().to_str().unwrap()]);
+    assert_eq!(written.code, Some(1), "{written:?}");
+    assert!(written.stderr.contains("cannot write pages to "), "{written:?}");
+}
+
+#[test]
+fn a_demo_over_stdio_that_is_asked_to_stop_ends_with_0() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let mut command = bowline();
+        command.args(["demo", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Its input stays open: only the signal ends it. Once it answers, it serves.
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap();
+        let mut answer = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+        assert!(answer.contains("\"id\":1"), "{answer}");
+        kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{signal}");
     }
 }

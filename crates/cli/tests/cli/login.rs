@@ -345,6 +345,31 @@ fn a_logout_revokes_the_tokens_and_deletes_them() {
 }
 
 #[test]
+fn a_login_that_is_repeated_with_another_port_or_another_secret_file_stays() {
+    let free_port = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let protected = Protected::start();
+    assert_eq!(protected.log_in(&[&protected.url]).code, Some(0));
+    let port = free_port().port().to_string();
+    let again = protected.log_in(&["--port", &port, &protected.url]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert_eq!(protected.count(OAuthEndpoint::Revoke), 0);
+    assert_eq!(protected.run(&["call", &protected.url, "hello"]).stdout, "hello\n");
+
+    let client = RegisteredClient::with_secret("ci", "geheim");
+    let protected = Protected::with(AuthorizationServer::start().client(client));
+    for name in ["secret", "moved"] {
+        let secret = protected.home.path().join(name);
+        fs::write(&secret, "geheim\n").unwrap();
+        let words = ["login", &protected.url, "--machine", "--client-id", "ci"];
+        let file = ["--client-secret-file", secret.to_str().unwrap()];
+        let login = protected.run(&[&words[..], &file].concat());
+        assert_eq!(login.code, Some(0), "{login:?}");
+        assert_eq!(protected.run(&["call", &protected.url, "hello"]).stdout, "hello\n");
+        assert_eq!(protected.count(OAuthEndpoint::Revoke), 0);
+    }
+}
+
+#[test]
 fn a_login_that_has_ended_at_its_server_is_named_and_can_be_repeated() {
     let protected = Protected::with(AuthorizationServer::start().without_refresh_tokens());
     protected.log_in(&[&protected.url]);

@@ -126,3 +126,40 @@ fn ctrl_c_cancels_the_call_and_ends_with_130() {
         assert_eq!(child.wait().unwrap().code(), Some(130));
     }
 }
+
+/// Sets the title of a terminal that obeys it.
+const TITLE: &str = "\u{1b}]0;pwned\u{7}";
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Colour {
+    #[schemars(extend("default" = "red\u{1b}]0;pwned\u{7}"))]
+    colour: String,
+}
+
+async fn paint(ask: bowline::Ask) -> bowline::Result<String> {
+    let Colour { colour } = ask.form("Which colour?").await?;
+    Ok(format!("{colour:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_default_that_would_command_the_terminal_is_shown_cleaned_and_sent_as_it_is() {
+    let server = bowline::Server::new("painter", "1.0.0").tool(bowline::Tool::new("paint", paint));
+    let bound = server.http().listen("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", bound.address().unwrap());
+    tokio::spawn(bound.serve_until(std::future::pending()));
+
+    let mut command = bowline();
+    command.args(["call", &url, "paint"]);
+    let mut terminal = Terminal::start(command);
+    terminal.answer("Cancel", "\r");
+    terminal.wait_for("? colour");
+    let received = terminal.received();
+    assert!(received.contains("Enter alone answers: red\\u{1b}]0;pwned\\u{7}"), "{received:?}");
+    assert!(!received.contains(TITLE), "{received:?}");
+    terminal.answer("? colour", "\r");
+    terminal.wait_for("Send");
+    assert!(!terminal.received().contains(TITLE), "{:?}", terminal.received());
+    terminal.answer("Send", "\r");
+    let (code, stdout, shown) = terminal.end();
+    assert_eq!((code, stdout), (Some(0), format!("{:?}\n", format!("red{TITLE}"))), "{shown}");
+}

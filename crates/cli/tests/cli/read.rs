@@ -8,7 +8,7 @@ use super::*;
 fn a_resource_is_read_as_it_is() {
     for revision in BOTH {
         let read = with_exhibit(&["read", "exhibit://clock", "--revision", revision]);
-        assert_eq!((read.code, read.stdout.as_str()), (Some(0), "12:00\n"), "{}", read.stderr);
+        assert_eq!((read.code, read.stdout.as_str()), (Some(0), "12:00"), "{}", read.stderr);
     }
     let program = exhibit();
     let mut command = bowline();

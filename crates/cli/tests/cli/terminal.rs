@@ -75,6 +75,11 @@ impl Terminal {
         (self.child.wait().unwrap().code(), stdout, self.shown())
     }
 
+    /// What the terminal got since the last answer, colours and other control characters included.
+    pub(crate) fn received(&self) -> String {
+        String::from_utf8_lossy(&self.seen).into_owned()
+    }
+
     /// What the terminal showed since the last answer, without colours.
     fn shown(&self) -> String {
         anstream::adapter::strip_str(&String::from_utf8_lossy(&self.seen)).to_string()
