@@ -52,6 +52,23 @@ impl Screen {
         self.tmux(&["send-keys", key]);
     }
 
+    /// Presses a key once the program reads keys. Before that, the terminal would show the key itself.
+    #[track_caller]
+    pub(crate) fn answer(&self, key: &str) {
+        self.wait_for_reader();
+        self.press(key);
+    }
+
+    /// Waits until the program reads keys one by one.
+    #[track_caller]
+    pub(crate) fn wait_for_reader(&self) {
+        let terminal = self.variable("#{pane_tty}");
+        self.wait_until("program that reads keys", |_| {
+            let modes = Command::new("stty").args(["-a", "-F", &terminal]).output().unwrap();
+            String::from_utf8_lossy(&modes.stdout).contains("-icanon")
+        });
+    }
+
     /// Types a command line, whose exit code is shown after its output.
     pub(crate) fn run(&self, command: &str) {
         self.type_text(&format!("{command}; echo code $?"));
