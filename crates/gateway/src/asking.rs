@@ -29,9 +29,8 @@ impl Asking {
 
     /// Notes that it asks.
     pub(crate) fn note(&self) {
-        if !self.asks.send_replace(true)
-            && let Some(remember) = &self.remember
-        {
+        let is_news = self.asks.send_if_modified(|asks| !std::mem::replace(asks, true));
+        if is_news && let Some(remember) = &self.remember {
             remember();
         }
     }
@@ -40,5 +39,28 @@ impl Asking {
 impl fmt::Debug for Asking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Asking").field(&self.is_known()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Callers that listen look for another lane with each change, and may move.
+    #[test]
+    fn only_the_first_question_is_a_change_and_is_remembered() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = count.clone();
+        let remember = move || _ = counted.fetch_add(1, Ordering::Relaxed);
+        let asking = Asking::new(false, Some(Box::new(remember)));
+        let mut changes = asking.changes();
+        asking.note();
+        assert!(changes.has_changed().unwrap() && *changes.borrow_and_update());
+        asking.note();
+        assert!(!changes.has_changed().unwrap());
+        assert_eq!(count.load(Ordering::Relaxed), 1);
     }
 }

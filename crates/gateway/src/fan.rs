@@ -73,7 +73,8 @@ impl Fan {
     }
 }
 
-/// The connections of an old load if its entry says the same, else new ones.
+/// The connections of an old load if its entry says the same, else new ones, which take over what
+/// sessions follow.
 fn lanes(
     entry: &ServerEntry,
     launch: &Launch,
@@ -92,11 +93,14 @@ fn lanes(
         return member.lanes.clone();
     }
     let dial = (options.dialer)(entry, launch.clone());
-    let lanes = Lanes::of_entry(entry, dial, limits.clone());
-    match &options.memory {
-        Some(memory) => lanes.asking(remembered(entry, memory)),
-        None => lanes,
+    let mut lanes = Lanes::of_entry(entry, dial, limits.clone());
+    if let Some(memory) = &options.memory {
+        lanes = lanes.asking(remembered(entry, memory));
     }
+    if let Some(changed) = old.iter().find(|other| other.entry.name == entry.name) {
+        lanes = lanes.taking_over(&changed.lanes);
+    }
+    lanes
 }
 
 /// What is known about the questions of a server. What its entry states counts more.

@@ -12,6 +12,7 @@
 
 mod choice;
 mod cursor;
+mod followed;
 mod key;
 mod late;
 mod late_lists;
@@ -38,7 +39,7 @@ use tower_service::Service;
 
 use self::key::LaneKey;
 use self::late_lists::LateLists;
-use self::pool::{LanePool, NoLane, Wanted};
+use self::pool::{LanePool, LanePurpose, NoLane, Wanted};
 use self::sessions::Sessions;
 use crate::asking::Asking;
 use crate::config::{Isolation, ServerEntry, Sharing};
@@ -139,6 +140,13 @@ impl Lanes {
         self.change(|inner| inner.asking = Arc::new(asking))
     }
 
+    /// The same for a changed entry: its sessions go on following the resources that they followed at
+    /// the server of the earlier entry.
+    pub(crate) fn taking_over(self, earlier: &Self) -> Self {
+        let sessions = Sessions::taking_over(&earlier.0.sessions);
+        self.change(|inner| inner.sessions = Arc::new(sessions))
+    }
+
     /// Describes itself as its server does, which is started for that. For a bridge to one server.
     #[must_use]
     pub fn described_by_server(self) -> Self {
@@ -172,15 +180,15 @@ impl Lanes {
     /// If it cannot be started. The text is for the operator: it may hold addresses and output of the
     /// server.
     pub async fn start(&self) -> Result<MetServer, String> {
-        let wanted =
-            Wanted { key: LaneKey::anonymous(), session: None, is_exclusive: false, is_call: true };
+        let (key, purpose) = (LaneKey::anonymous(), LanePurpose::Start);
+        let wanted = Wanted { key, session: None, is_exclusive: false, purpose };
         let lane = self.take(&wanted, Self::every_question());
         let lane = lane.map_err(|why| match why {
             NoLane::Closed => Unavailable::stopped().problem,
             NoLane::Full | NoLane::Held => "too many connections are open".to_owned(),
         });
-        let lane = lane?.supervised.clone();
-        let lease = lane.lease().await.map_err(|unavailable| unavailable.problem)?;
+        let lane = lane?;
+        let lease = lane.supervised.lease().await.map_err(|unavailable| unavailable.problem)?;
         Ok(self.meet(&lease))
     }
 
@@ -241,8 +249,8 @@ impl Lanes {
     }
 
     async fn pass_if_running(&self, request: Request) -> Response {
-        let lane = self.shared_lane(&request.parts);
-        match lane.ok().and_then(|lane| lane.running()) {
+        let lane = self.open_lane(&request.parts);
+        match lane.and_then(|lane| lane.running()) {
             Some(lease) => call(&lease, request).await,
             None => Ok(Success::empty()),
         }

@@ -14,7 +14,7 @@ use bowline_client::{Client, Relay};
 use bowline_proto::sync::lock;
 use bowline_types::capability::ClientCapabilities;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 pub(crate) use self::lease::Lease;
 use crate::asking::Asking;
@@ -61,8 +61,11 @@ struct Inner {
     asking: Arc<Asking>,
     limits: GatewayLimits,
     state: Mutex<State>,
-    /// The number of starts and failures so far; its watchers look at the state after each.
+    /// Counts the starts, the failed starts and the stops; its watchers look at the state after each.
+    /// A server that ends by itself is not counted: nothing notes that before the next start.
     changes: watch::Sender<u64>,
+    /// Changes with `changes`, and with those of all other lanes of the pool.
+    phases: watch::Sender<()>,
     /// Notified when the last lease is returned.
     released: Notify,
 }
@@ -121,7 +124,7 @@ impl Supervised {
     pub(crate) fn new(
         dial: Arc<dyn Dial>,
         (declared, audience): (ClientCapabilities, Audience),
-        asking: Arc<Asking>,
+        (asking, phases): (Arc<Asking>, watch::Sender<()>),
         limits: GatewayLimits,
     ) -> Self {
         let state = State { phase: Phase::Stopped, failures: 0, generation: 0, problem: None };
@@ -133,6 +136,7 @@ impl Supervised {
             limits,
             state: Mutex::new(state),
             changes: watch::Sender::new(0),
+            phases,
             released: Notify::new(),
         }))
     }
@@ -171,7 +175,7 @@ impl Supervised {
             && matches!(&state.phase, Phase::Running(running) if !running.client.is_closed())
     }
 
-    /// Tells of starts and failures: wakes with each.
+    /// Tells of starts, failed starts and stops: wakes with each.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
     }
@@ -358,8 +362,10 @@ impl Supervised {
             match idle_since {
                 None => released.await,
                 Some(since) => {
-                    sleep_until(since + self.0.limits.idle).await;
+                    // Unlike an addition of times, this cannot overflow.
+                    sleep(self.0.limits.idle.saturating_sub(since.elapsed())).await;
                     if let Some(client) = self.take_idle(generation) {
+                        self.0.changed();
                         return client.close().await;
                     }
                 }
@@ -402,6 +408,7 @@ impl Supervised {
 impl Inner {
     fn changed(&self) {
         self.changes.send_modify(|count| *count += 1);
+        self.phases.send_replace(());
     }
 }
 

@@ -12,7 +12,7 @@ use bowline_types::subscription::SubscriptionFilter;
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::subscribe::{Change, Changes, SubscriptionBuilder};
 
 /// The longest pause before the first attempt of the relay to subscribe again. It doubles with each
@@ -29,7 +29,8 @@ const HEALTHY: Duration = Duration::from_secs(60);
 /// The changes of one subscription.
 pub(super) struct LastingChanges {
     subscription: SubscriptionBuilder,
-    /// What the server reports, as it said when it was asked first.
+    /// What the server reports, as it said when it was asked first. If that failed, what it was asked
+    /// for.
     honoured: SubscriptionFilter,
     state: State,
     /// Attempts to subscribe again since a stream lasted.
@@ -50,6 +51,32 @@ impl LastingChanges {
         let honoured = changes.honoured().clone();
         let state = State::Open(changes, Instant::now());
         Self { subscription, honoured, state, attempts: 0, missed: VecDeque::new() }
+    }
+
+    /// Opens the first stream after a pause, because an attempt failed that may succeed later. What the
+    /// subscription asks for counts as honoured.
+    pub(super) fn opening_later(subscription: SubscriptionBuilder) -> Self {
+        let honoured = subscription.filter.clone();
+        let state = State::Opening(reopen(&subscription, 0));
+        Self { subscription, honoured, state, attempts: 1, missed: VecDeque::new() }
+    }
+
+    /// Opens the first stream, or lets that be tried again later if it fails for a reason that may pass.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is closed, or the server refuses.
+    pub(super) async fn open(subscription: SubscriptionBuilder) -> Result<Self> {
+        match subscription.clone().open().await {
+            Ok(changes) => Ok(Self::new(subscription, changes)),
+            Err(error) if may_pass(&error) => Ok(Self::opening_later(subscription)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the server reports, as far as it is known.
+    pub(super) fn honoured(&self) -> &SubscriptionFilter {
+        &self.honoured
     }
 
     /// Polls for the next change. After an error there is none.
@@ -74,7 +101,7 @@ impl LastingChanges {
                         self.missed = everything(&self.honoured);
                         self.state = State::Open(changes, Instant::now());
                     }
-                    Err(error) if error.is_timeout() || error.may_pass() => self.open_again(),
+                    Err(error) if may_pass(&error) => self.open_again(),
                     Err(error) => return Poll::Ready(Err(error)),
                 },
             }
@@ -82,14 +109,26 @@ impl LastingChanges {
     }
 
     fn open_again(&mut self) {
-        let pause = pause(self.attempts);
+        self.state = State::Opening(reopen(&self.subscription, self.attempts));
         self.attempts = self.attempts.saturating_add(1);
-        let subscription = self.subscription.clone();
-        self.state = State::Opening(Box::pin(async move {
-            sleep(pause).await;
-            subscription.open().await
-        }));
     }
+}
+
+/// Subscribes after the pause that follows this many attempts.
+fn reopen(
+    subscription: &SubscriptionBuilder,
+    attempts: u32,
+) -> BoxFuture<'static, Result<Changes>> {
+    let (pause, subscription) = (pause(attempts), subscription.clone());
+    Box::pin(async move {
+        sleep(pause).await;
+        subscription.open().await
+    })
+}
+
+/// Whether a later attempt may succeed after this error.
+fn may_pass(error: &Error) -> bool {
+    error.is_timeout() || error.may_pass()
 }
 
 /// The pause after this many attempts.

@@ -9,6 +9,7 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bowline_proto::request::{
     self, ClientProfile as Caller, EveryResource, Outgoing, Parts, Request, Response, Success,
@@ -18,7 +19,9 @@ use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
 
 use super::Relay;
 use super::lasting::LastingChanges;
@@ -29,6 +32,10 @@ use crate::subscribe::Change;
 
 /// The most resources that one session may subscribe to.
 const MOST: usize = 1024;
+
+/// How long a session that subscribes to a resource waits for the call that listens on its behalf. Both
+/// begin with the session, so the second may overtake the first.
+const LISTENS_SOON: Duration = Duration::from_secs(10);
 
 impl Relay {
     pub(super) async fn listen(&self, request: Request) -> Response {
@@ -47,20 +54,19 @@ impl Relay {
         if !filter.is_empty() {
             let mut subscription = self.client.subscribe();
             subscription.filter = filter;
-            let opened = subscription.clone().open().await;
+            let opened = LastingChanges::open(subscription).await;
             let changes = opened.map_err(|error| refusal::of(&error, &request))?;
             honoured = changes.honoured().clone();
-            listening.streams.push((None, LastingChanges::new(subscription, changes)));
+            listening.streams.push((None, changes));
         }
         for uri in resources {
             let Some(place) = FollowedPlace::take(&session.count) else { break };
             let subscription = self.client.subscribe().resource(&uri);
-            let Ok(changes) = subscription.clone().open().await else { continue };
-            honoured
-                .resource_subscriptions
-                .extend_from_slice(&changes.honoured().resource_subscriptions);
+            let Ok(changes) = LastingChanges::open(subscription).await else { continue };
+            let known = &changes.honoured().resource_subscriptions;
+            honoured.resource_subscriptions.extend_from_slice(known);
             let followed = Followed { uri, _place: place };
-            listening.streams.push((Some(followed), LastingChanges::new(subscription, changes)));
+            listening.streams.push((Some(followed), changes));
         }
         let mut change = request::ReportedChange::Acknowledged(honoured);
         while request.parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
@@ -89,8 +95,9 @@ impl Relay {
     /// Subscribes to a resource on behalf of a session.
     pub(super) async fn follow(&self, request: Request) -> Response {
         let uri = read::<SubscribeParams>(&request)?.uri;
-        let session = self.sessions.find(&request.parts.client);
-        let Some(session) = session else { return Ok(Success::empty()) };
+        let listens = self.sessions.opened(&request.parts.client);
+        let session = timeout(LISTENS_SOON, listens).await;
+        let session = session.map_err(|_| refusal::unheard(request.parts.method))?;
         let Some(place) = FollowedPlace::take(&session.count) else {
             let message =
                 format!("a session follows {MOST} resources at most; unsubscribe from one");
@@ -121,7 +128,11 @@ impl Relay {
 
 /// The callers that listen now.
 #[derive(Debug, Default)]
-pub(super) struct ListeningSessions(Mutex<Vec<ListeningSession>>);
+pub(super) struct ListeningSessions {
+    open: Mutex<Vec<ListeningSession>>,
+    /// Notified when a caller begins to listen.
+    opened: Notify,
+}
 
 #[derive(Clone, Debug)]
 struct ListeningSession {
@@ -169,8 +180,19 @@ impl ListeningSessions {
         self.lock().iter().rev().find(|entry| Arc::ptr_eq(&entry.caller, caller)).cloned()
     }
 
+    /// Waits for the session of a caller.
+    async fn opened(&self, caller: &Arc<Caller>) -> ListeningSession {
+        loop {
+            let opened = self.opened.notified();
+            if let Some(session) = self.find(caller) {
+                return session;
+            }
+            opened.await;
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<ListeningSession>> {
-        lock(&self.0)
+        lock(&self.open)
     }
 }
 
@@ -190,6 +212,7 @@ impl SessionGuard {
         let (caller, count) = (caller.clone(), Arc::<AtomicUsize>::default());
         let guard = Self { sessions: sessions.clone(), count: count.clone() };
         sessions.lock().push(ListeningSession { caller, wishes, count });
+        sessions.opened.notify_waiters();
         (guard, received)
     }
 }
@@ -209,7 +232,8 @@ struct Listening {
 }
 
 impl Listening {
-    /// Polls for the next change of any subscription. An error ends all.
+    /// Polls for the next change of any subscription. An error ends all, unless the server refuses one
+    /// resource of a session: that counts as a change, so that the session reads it and hears why.
     fn poll(
         &mut self,
         relay: &Relay,
@@ -222,10 +246,17 @@ impl Listening {
         while let Poll::Ready(Some(wish)) = self.wishes.poll_recv(cx) {
             self.fulfil(wish);
         }
-        for (_, stream) in &mut self.streams {
-            if let Poll::Ready(change) = stream.poll(cx) {
-                return Poll::Ready(change.map(passed_on));
+        for place in 0..self.streams.len() {
+            let (followed, stream) = &mut self.streams[place];
+            let Poll::Ready(change) = stream.poll(cx) else { continue };
+            if let (Some(followed), Err(error)) = (followed, &change)
+                && !error.is_closed()
+            {
+                let uri = std::mem::take(&mut followed.uri);
+                self.streams.remove(place);
+                return Poll::Ready(Ok(request::ReportedChange::Resource(uri)));
             }
+            return Poll::Ready(change.map(passed_on));
         }
         Poll::Pending
     }

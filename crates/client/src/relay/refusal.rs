@@ -129,6 +129,13 @@ pub(super) fn not_offered(method: Method) -> ErrorObject {
     ErrorObject::method_not_found(format!("`{method}` is not offered by {UNNAMED}"))
 }
 
+/// The error for a session that subscribes to a resource, and gets no changes of the upstream server.
+pub(super) fn unheard(method: Method) -> ErrorObject {
+    let failure = RelayFailure { may_have_run: false };
+    let message = format!("`{method}`: {UNNAMED} reports no changes to this session");
+    ErrorObject::internal(message).with_data(&failure)
+}
+
 /// The text for a caller that cannot be sent to pages; `None` if the call was not refused for that.
 fn pages_text(error: &ErrorObject) -> Option<String> {
     if error.code != code::URL_ELICITATION_REQUIRED {

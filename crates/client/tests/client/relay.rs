@@ -118,3 +118,14 @@ async fn a_relay_describes_what_it_passes_on() {
         assert_eq!(said["instructions"], "Ask first.");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_gets_no_changes_cannot_follow_a_resource() {
+    let offered = json!({ "resources": { "subscribe": true } });
+    for (client, _peer) in both_with(builder(), &offered).await {
+        let params = json!({ "uri": "a:/1" });
+        let follow = request(Method::ResourcesSubscribe, &params, Revision::LATEST_LEGACY);
+        let error = ask(&client.relay(), follow).await.unwrap_err();
+        assert!(error.message.contains("reports no changes to this session"), "{error}");
+    }
+}

@@ -9,7 +9,8 @@ use bowline_types::json::Object;
 use tokio::time::{Instant, timeout_at};
 
 use super::key::{LaneKey, SessionId};
-use super::pool::{MostLanes, NoLane, TakenLane, Wanted};
+use super::pool::{LanePurpose, MostLanes, NoLane, TakenLane, Wanted};
+use super::sessions::ListeningCaller;
 use super::{Inner, Lanes, cursor};
 use crate::config::Isolation;
 use crate::refusal;
@@ -25,23 +26,41 @@ impl Lanes {
             exact.elicitation.is_some() || exact.sampling.is_some() || exact.roots.is_some()
         });
         let is_exclusive = can_answer && self.0.asking.is_known() && !key.is_isolated();
-        let wanted = Wanted { key, session: SessionId::of(parts), is_exclusive, is_call: true };
+        let (session, purpose) = (SessionId::of(parts), LanePurpose::Start);
+        let wanted = Wanted { key, session, is_exclusive, purpose };
         (wanted, exact.unwrap_or_else(Self::every_question))
     }
 
-    /// A lane for what is no call: it asks nothing.
+    /// A lane for a subscription: it asks nothing.
     ///
     /// # Errors
     ///
     /// If there are too many, or the server was stopped for good.
-    pub(super) fn shared_lane(&self, parts: &Parts) -> Result<Supervised, ErrorObject> {
+    pub(super) fn shared_lane(
+        &self,
+        parts: &Parts,
+        purpose: LanePurpose,
+    ) -> Result<Supervised, ErrorObject> {
         let (mut wanted, declared) = self.wanted(parts);
-        (wanted.is_exclusive, wanted.is_call) = (false, false);
+        (wanted.is_exclusive, wanted.purpose) = (false, purpose);
         match self.take(&wanted, declared) {
             Ok(lane) => Ok(lane.supervised.clone()),
             Err(NoLane::Closed) => Err(refusal::closed(&self.0.name)),
             Err(NoLane::Full | NoLane::Held) => Err(refusal::full(&self.0.name)),
         }
+    }
+
+    /// The lane for what is no call, if the server runs there or is about to run.
+    pub(super) fn open_lane(&self, parts: &Parts) -> Option<Supervised> {
+        let (mut wanted, _) = self.wanted(parts);
+        wanted.is_exclusive = false;
+        self.0.pool.best_open(&wanted)
+    }
+
+    /// Keeps the lane on which a caller follows resources. `None` if the limits do not allow that its
+    /// server is started.
+    pub(super) fn hold(&self, lane: &Supervised) -> Option<TakenLane> {
+        self.0.pool.hold(lane, self.most_lanes()).ok()
     }
 
     /// A lane for a call. Waits while other askers hold all lanes that the owner may have, or the one
@@ -68,7 +87,7 @@ impl Lanes {
                     let caller = caller.filter(|caller| caller.is_of(&wanted.key));
                     // The next page says nothing about where the next call goes.
                     if let Some(caller) = caller.filter(|_| connection.is_none()) {
-                        caller.move_to(&lane.supervised);
+                        self.follow_call(&caller, &wanted, &lane);
                     }
                     return Ok(lane);
                 }
@@ -82,24 +101,36 @@ impl Lanes {
         }
     }
 
+    /// Lets a caller listen on the lane of its call. Parallel calls of a caller without a session have
+    /// a lane each, so they leave the caller where it is, unless it would hear nothing there.
+    fn follow_call(&self, caller: &ListeningCaller, wanted: &Wanted, lane: &TakenLane) {
+        let now = caller.lane().borrow().clone();
+        if wanted.session.is_some() || !self.0.pool.serves(&now, &wanted.key) {
+            caller.move_to(&lane.supervised);
+        }
+    }
+
     pub(super) fn take(
         &self,
         wanted: &Wanted,
         declared: ClientCapabilities,
     ) -> Result<TakenLane, NoLane> {
         let Inner { dial, limits, asking, pool, .. } = &*self.0;
-        let per_owner = if dial.is_process() { limits.process_lanes } else { limits.http_lanes };
-        let most = MostLanes {
-            per_owner,
+        let audience = if wanted.key.is_isolated() { Audience::One } else { self.0.audience };
+        pool.take(wanted, self.most_lanes(), || {
+            let (dial, asking, phases) = (dial.clone(), asking.clone(), pool.phases().clone());
+            Supervised::new(dial, (declared, audience), (asking, phases), limits.clone())
+        })
+    }
+
+    fn most_lanes(&self) -> MostLanes {
+        let Inner { dial, limits, .. } = &*self.0;
+        MostLanes {
+            per_owner: if dial.is_process() { limits.process_lanes } else { limits.http_lanes },
             by_capabilities: limits.capability_lanes,
             isolated: limits.isolated_lanes,
             in_all: limits.lanes,
-        };
-        let audience = if wanted.key.is_isolated() { Audience::One } else { self.0.audience };
-        pool.take(wanted, most, || {
-            let (dial, asking) = (dial.clone(), asking.clone());
-            Supervised::new(dial, (declared, audience), asking, limits.clone())
-        })
+        }
     }
 
     /// Whether lanes declare exactly what their callers can do.

@@ -48,6 +48,12 @@ impl LaneKey {
         Self { owner: Owner::anonymous(), session: None, exact: None }
     }
 
+    /// The key of callers without credentials who can do exactly this.
+    #[cfg(test)]
+    pub(crate) fn declaring(exact: &str) -> Self {
+        Self { exact: Some(exact.to_owned()), ..Self::anonymous() }
+    }
+
     /// The key of a caller. Callers without sessions have nothing that tells them apart, so those of
     /// one owner with the same capabilities share a lane even if callers are isolated.
     pub(crate) fn of(

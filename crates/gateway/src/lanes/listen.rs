@@ -5,17 +5,19 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bowline_client::RelayFailure;
 use bowline_proto::request::{Outbox, Outgoing, Parts, ReportedChange, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 use tokio::sync::{Notify, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::key::LaneKey;
+use super::pool::{LanePurpose, TakenLane};
 use super::sessions::ListeningCaller;
-use super::{Lanes, call};
+use super::{Inner, Lanes, call};
 use crate::acknowledge::Acknowledgement;
 use crate::refusal;
 use crate::supervise::{Lease, Supervised};
@@ -25,7 +27,9 @@ impl Lanes {
     pub(super) async fn listen(&self, request: Request) -> Response {
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
-        let lane = self.shared_lane(&request.parts)?;
+        let names = !params.notifications.resource_subscriptions.is_empty();
+        let purpose = if names { LanePurpose::Start } else { LanePurpose::Wait };
+        let lane = self.shared_lane(&request.parts, purpose)?;
         let key = LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None);
         let guard = self.0.sessions.open(&request.parts.client, (key, lane));
         let subscription = Subscription {
@@ -43,10 +47,10 @@ impl Lanes {
     pub(super) async fn follow(&self, request: Request) -> Response {
         let uri = request.params.parse_all::<SubscribeParams>();
         let uri = uri.map_err(ErrorObject::misread_params)?.uri;
+        let listens = self.0.sessions.opened(&request.parts.client);
+        let caller = timeout(self.0.limits.patience, listens).await;
+        let caller = caller.map_err(|_| refusal::unattached(&self.0.name))?;
         let lease = self.lease(&request.parts).await?;
-        let Some(caller) = self.0.sessions.find(&request.parts.client) else {
-            return call(&lease, request).await;
-        };
         let begun = caller.begin_to_follow(uri);
         // The relay hands the subscription to the call that listens, which must be there first.
         let attached = timeout(self.0.limits.list, caller.attached(lease.generation())).await;
@@ -60,10 +64,14 @@ impl Lanes {
     pub(super) async fn unfollow(&self, request: Request) -> Response {
         let uri = request.params.parse_all::<SubscribeParams>();
         let uri = uri.map_err(ErrorObject::misread_params)?.uri;
-        let caller = self.0.sessions.find(&request.parts.client);
-        let Some(caller) = caller.filter(|caller| caller.unfollow(&uri)) else {
+        let client = &request.parts.client;
+        let Some(caller) = self.0.sessions.find(client) else {
+            self.0.sessions.unfollow(client, &uri);
             return Ok(Success::empty());
         };
+        if !caller.unfollow(&uri) {
+            return Ok(Success::empty());
+        }
         let lane = caller.lane().borrow().clone();
         match lane.running() {
             Some(lease) => call(&lease, request).await,
@@ -88,8 +96,9 @@ impl Subscription<'_> {
     /// Listens on the lane of the caller, and on the next one when the caller has moved.
     async fn run(&self, request: Request) -> Response {
         let mut lanes = self.caller.lane();
-        let (mut asking, mut regroups) =
-            (self.lanes.0.asking.changes(), self.lanes.0.pool.regroups());
+        let Inner { asking, pool, .. } = &*self.lanes.0;
+        let (mut asking, mut regroups) = (asking.changes(), pool.regroups());
+        let mut phases = pool.phases().subscribe();
         loop {
             let lane = lanes.borrow_and_update().clone();
             let mut listening = pin!(self.listen_on(&lane, &request));
@@ -97,16 +106,22 @@ impl Subscription<'_> {
             loop {
                 tokio::select! {
                     outcome = &mut listening => return outcome,
-                    // It made room for a lane of other callers.
+                    // The pool closed it to make room for other callers.
                     () = lane.closed(), if !is_closed => {
                         is_closed = true;
                         self.regroup(&request.parts);
                     }
-                    // Fails only if the caller is gone, which this holds.
-                    _ = lanes.changed() => break,
-                    // From its first question on, callers of a server share other lanes.
+                    // Fails only if the caller is gone, which this holds. A caller that has moved back
+                    // meanwhile goes on as before.
+                    _ = lanes.changed() => if *lanes.borrow_and_update() != lane { break },
+                    // From the first question of the server on, callers share other lanes.
                     Ok(()) = asking.changed() => self.regroup(&request.parts),
                     Ok(()) = regroups.changed() => self.regroup(&request.parts),
+                    Ok(()) = phases.changed() => match is_closed {
+                        // There may be room again.
+                        true => self.regroup(&request.parts),
+                        false => self.leave_stopped(&lane, &request.parts),
+                    },
                     () = self.caller.lists_came() => self.report_lists().await,
                 }
             }
@@ -115,42 +130,83 @@ impl Subscription<'_> {
     }
 
     /// Moves to the lane where calls of the caller go by now. If there is no room, the caller stays
-    /// where it is until its next call.
+    /// where it is until its next call, or until a lane is started or stopped.
     fn regroup(&self, parts: &Parts) {
-        if let Ok(lane) = self.lanes.shared_lane(parts) {
+        let purpose = if self.follows() { LanePurpose::Start } else { LanePurpose::Move };
+        if let Ok(lane) = self.lanes.shared_lane(parts, purpose) {
             self.caller.move_to(&lane);
         }
     }
 
-    async fn listen_on(&self, lane: &Supervised, request: &Request) -> Response {
-        let mut changes = lane.changes();
-        loop {
-            changes.mark_unchanged();
-            let Some(lease) = self.connection(lane).await else {
-                self.acknowledge().await;
-                self.next_start(lane, &mut changes).await;
-                continue;
-            };
-            match self.listen_through(&lease, request).await {
-                _ if lease.is_closed() => {}
-                Some(outcome) => return outcome,
-                None => continue,
-            }
-            drop(lease);
-            self.acknowledge().await;
-            if lane.has_failed() {
-                self.report_lists().await;
-            }
-            self.next_start(lane, &mut changes).await;
+    /// Moves from a lane whose server does not run to one where it runs, if there is one: only there
+    /// the server reports changes.
+    fn leave_stopped(&self, lane: &Supervised, parts: &Parts) {
+        if lane.is_stopped()
+            && let Some(open) = self.lanes.open_lane(parts)
+        {
+            self.caller.move_to(&open);
         }
     }
 
-    /// Waits until the server was started, or may be started for those who follow its resources.
-    async fn next_start(&self, lane: &Supervised, changes: &mut watch::Receiver<u64>) {
+    async fn listen_on(&self, lane: &Supervised, request: &Request) -> Response {
+        let (mut changes, mut failures) = (lane.changes(), 0);
+        loop {
+            changes.mark_unchanged();
+            let room = self.lanes.0.pool.room();
+            // A lease does the same for a server that runs.
+            let hold = self.follows().then(|| self.lanes.hold(lane)).flatten();
+            let Some(lease) = self.connection(lane, hold.as_ref()).await else {
+                self.acknowledge().await;
+                self.leave_stopped(lane, &request.parts);
+                let may_start =
+                    async { if hold.is_some() { lane.may_start().await } else { room.await } };
+                self.next_start(lane, &mut changes, may_start).await;
+                continue;
+            };
+            drop((room, hold));
+            let begin = Instant::now();
+            match self.listen_through(&lease, request).await {
+                _ if lease.is_closed() => {}
+                // Not a refusal of the server.
+                Some(Err(error)) if RelayFailure::of(&error).is_some() => {
+                    let is_healthy = begin.elapsed() >= self.lanes.0.limits.healthy;
+                    failures = if is_healthy { 1 } else { failures + 1 };
+                    self.pause(failures).await;
+                }
+                Some(outcome) => return outcome,
+                None => {}
+            }
+            if lease.is_closed() {
+                drop(lease);
+                self.acknowledge().await;
+                if lane.has_failed() {
+                    self.report_lists().await;
+                }
+            }
+        }
+    }
+
+    /// Waits after a failure on the way to a server whose connection is still open.
+    async fn pause(&self, failures: u32) {
+        self.caller.detach();
+        self.acknowledge().await;
+        sleep(self.lanes.0.limits.pause(failures)).await;
+    }
+
+    /// Waits until the server was started, or may be started for a caller that follows its resources.
+    async fn next_start(
+        &self,
+        lane: &Supervised,
+        changes: &mut watch::Receiver<u64>,
+        may_start: impl Future<Output = ()>,
+    ) {
+        // Not while the caller moves to another lane. Fails only if the caller is gone.
+        let mut lanes = self.caller.lane();
+        drop(lanes.wait_for(|now| now == lane).await);
         tokio::select! {
             // Fails only if the lane is gone, which this holds.
             _ = changes.changed() => {}
-            () = lane.may_start(), if self.follows() => {}
+            () = may_start, if self.follows() => {}
         }
     }
 
@@ -166,7 +222,7 @@ impl Subscription<'_> {
         let limits = &self.lanes.0.limits;
         let begun = Arc::new(Notify::new());
         // Changes before the server acknowledges the subscription are not reported.
-        let misses = self.acknowledgement.is_sent();
+        let misses = self.acknowledgement.is_sent() || self.caller.misses();
         let mut listening = pin!(call(lease, self.request(request, lease.generation(), &begun)));
         tokio::select! {
             outcome = &mut listening => return Some(outcome),
@@ -193,10 +249,11 @@ impl Subscription<'_> {
         }
     }
 
-    /// The connection to listen on. It is opened only to follow resources.
-    async fn connection(&self, lane: &Supervised) -> Option<Lease> {
+    /// The connection to listen on. It is opened only to follow resources, and only if the limits allow
+    /// it.
+    async fn connection(&self, lane: &Supervised, hold: Option<&TakenLane>) -> Option<Lease> {
         let names = !self.wished.resource_subscriptions.is_empty();
-        if self.follows()
+        if hold.is_some()
             // Later its start is reported as a change.
             && let Ok(Ok(lease)) = timeout(self.lanes.0.limits.patience, lane.lease()).await
         {

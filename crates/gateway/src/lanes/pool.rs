@@ -24,6 +24,8 @@ pub(super) struct LanePool {
     freed: Notify,
     /// Changes when callers share lanes that did not share them before.
     regroups: watch::Sender<()>,
+    /// Changes when a lane is started, fails to start or is stopped.
+    phases: watch::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -33,6 +35,9 @@ struct Lane {
     holder: Option<Holder>,
     /// The session that held it last.
     last: Option<SessionId>,
+    /// How many calls have taken it, and how many callers follow resources on it. They need its server,
+    /// even if they have no lease yet.
+    uses: usize,
 }
 
 /// The asker that holds a lane.
@@ -43,15 +48,26 @@ struct Holder {
     calls: usize,
 }
 
-/// The lane that a call needs.
+/// The lane that a call or a subscription needs.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) key: LaneKey,
     pub(super) session: Option<SessionId>,
     /// Whether no other asker may use the lane meanwhile.
     pub(super) is_exclusive: bool,
-    /// Whether the server is started if it does not run.
-    pub(super) is_call: bool,
+    pub(super) purpose: LanePurpose,
+}
+
+/// What a lane is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LanePurpose {
+    /// A call, or a subscription to resources: the server is started if it does not run.
+    Start,
+    /// A subscription to lists: it waits until a call starts the server.
+    Wait,
+    /// The same for a caller that listened on another lane before. No lane is closed for it: two such
+    /// callers would close each other's lanes without end.
+    Move,
 }
 
 /// The most lanes.
@@ -94,21 +110,22 @@ impl LanePool {
             return Err(NoLane::Closed);
         }
         open.extract_if(.., |lane| lane.key.is_over()).for_each(Lane::close);
-        let opens = best(&open, wanted).is_none_or(|at| !open[at].is_open());
-        if opens && (wanted.is_call || wanted.is_exclusive) {
+        let opens = best(&open, wanted).is_none_or(|at| !open[at].counts());
+        if opens && wanted.purpose == LanePurpose::Start {
             make_room(&mut open, wanted, most)?;
         }
         let at = match best(&open, wanted) {
             Some(at) => at,
             None => {
-                if open.len() >= most.in_all {
-                    open.retain(Lane::is_open);
+                if open.len() >= most.in_all && wanted.purpose != LanePurpose::Move {
+                    // Closing a lane tells the callers that listen on it.
+                    open.extract_if(.., |lane| !lane.counts()).for_each(Lane::close);
                 }
                 if open.len() >= most.in_all {
                     return Err(NoLane::Full);
                 }
                 let key = wanted.key.clone();
-                open.push(Lane { key, supervised: make(), holder: None, last: None });
+                open.push(Lane { key, supervised: make(), holder: None, last: None, uses: 0 });
                 open.len() - 1
             }
         };
@@ -135,16 +152,54 @@ impl LanePool {
     }
 
     fn give(self: &Arc<Self>, lane: &mut Lane, wanted: &Wanted) -> TakenLane {
-        let supervised = lane.supervised.clone();
-        if !wanted.is_exclusive {
-            return TakenLane { supervised, held_in: None };
+        lane.uses += 1;
+        let (supervised, is_held) = (lane.supervised.clone(), wanted.is_exclusive);
+        if is_held {
+            lane.last.clone_from(&wanted.session);
+            match &mut lane.holder {
+                Some(holder) => holder.calls += 1,
+                None => lane.holder = Some(Holder { session: wanted.session.clone(), calls: 1 }),
+            }
         }
-        lane.last.clone_from(&wanted.session);
-        match &mut lane.holder {
-            Some(holder) => holder.calls += 1,
-            None => lane.holder = Some(Holder { session: wanted.session.clone(), calls: 1 }),
+        TakenLane { supervised, pool: self.clone(), is_held }
+    }
+
+    /// Takes the lane on which a caller listens, because the caller follows resources there.
+    ///
+    /// # Errors
+    ///
+    /// If its server does not run, and the limits do not allow that it is started; or if the lane was
+    /// closed.
+    pub(super) fn hold(
+        self: &Arc<Self>,
+        supervised: &Supervised,
+        most: MostLanes,
+    ) -> Result<TakenLane, NoLane> {
+        let mut open = self.lock();
+        let place = |open: &[Lane]| open.iter().position(|lane| lane.supervised == *supervised);
+        let at = place(&open).ok_or(NoLane::Closed)?;
+        let key = open[at].key.clone();
+        let wanted =
+            Wanted { key, session: None, is_exclusive: false, purpose: LanePurpose::Start };
+        if !open[at].counts() {
+            make_room(&mut open, &wanted, most)?;
         }
-        TakenLane { supervised, held_in: Some(self.clone()) }
+        // Making room may have removed a lane before it.
+        let at = place(&open).ok_or(NoLane::Closed)?;
+        Ok(self.give(&mut open[at], &wanted))
+    }
+
+    /// The lane that suits a caller best, if its server runs or is about to run.
+    pub(super) fn best_open(&self, wanted: &Wanted) -> Option<Supervised> {
+        let open = self.lock();
+        let lane = &open[best(&open, wanted)?];
+        lane.is_open().then(|| lane.supervised.clone())
+    }
+
+    /// Whether calls with this key may use a lane, and its server runs or is being started.
+    pub(super) fn serves(&self, supervised: &Supervised, key: &LaneKey) -> bool {
+        let is_it = |lane: &Lane| lane.supervised == *supervised && lane.key == *key;
+        self.lock().iter().any(is_it) && !supervised.is_stopped()
     }
 
     /// Waits until an asker leaves a lane. Counts from the moment when this is called.
@@ -156,6 +211,23 @@ impl LanePool {
     pub(super) fn share_between_capabilities(&self) {
         self.lock().iter_mut().for_each(|lane| lane.key.share_between_capabilities());
         self.regroups.send_replace(());
+    }
+
+    /// Waits until there may be room for another lane. Counts from the moment when this is called.
+    pub(super) fn room(&self) -> impl Future<Output = ()> {
+        let (freed, mut phases) = (self.freed(), self.phases.subscribe());
+        async move {
+            tokio::select! {
+                () = freed => {}
+                // Fails only if the pool is gone, which this borrows.
+                _ = phases.changed() => {}
+            }
+        }
+    }
+
+    /// Tells when a lane is started, fails to start or is stopped. Lanes send to it.
+    pub(super) fn phases(&self) -> &watch::Sender<()> {
+        &self.phases
     }
 
     /// Tells when callers share lanes that did not share them before.
@@ -175,15 +247,23 @@ impl LanePool {
         open.iter().map(|lane| lane.supervised.clone()).collect()
     }
 
-    fn leave(&self, supervised: &Supervised) {
+    fn leave(&self, taken: &TakenLane) {
         let mut open = self.lock();
-        let lane = open.iter_mut().find(|lane| lane.supervised == *supervised);
+        let lane = open.iter_mut().find(|lane| lane.supervised == taken.supervised);
         let Some(lane) = lane else { return };
-        let Some(holder) = &mut lane.holder else { return };
-        holder.calls -= 1;
-        if holder.calls == 0 {
-            lane.holder = None;
-            drop(open);
+        lane.uses -= 1;
+        let mut is_freed = lane.uses == 0;
+        if taken.is_held
+            && let Some(holder) = &mut lane.holder
+        {
+            holder.calls -= 1;
+            if holder.calls == 0 {
+                lane.holder = None;
+                is_freed = true;
+            }
+        }
+        drop(open);
+        if is_freed {
             self.freed.notify_waiters();
         }
     }
@@ -221,11 +301,11 @@ struct NoRoom;
 /// has too many, closes one that nothing uses.
 fn make_room_for_asker(open: &mut Vec<Lane>, key: &LaneKey, most: usize) -> Result<(), NoRoom> {
     let is_counted =
-        |lane: &Lane| lane.key.is_of_askers() && lane.key.has_owner_of(key) && lane.is_open();
+        |lane: &Lane| lane.key.is_of_askers() && lane.key.has_owner_of(key) && lane.counts();
     if open.iter().filter(|lane| is_counted(lane)).count() < most {
         return Ok(());
     }
-    let is_unused = |lane: &Lane| lane.holder.is_none() && lane.supervised.is_unused();
+    let is_unused = |lane: &Lane| lane.uses == 0 && lane.supervised.is_unused();
     let unused = open.iter().position(|lane| is_counted(lane) && is_unused(lane));
     open.remove(unused.ok_or(NoRoom)?).close();
     Ok(())
@@ -235,7 +315,7 @@ fn make_room_for_asker(open: &mut Vec<Lane>, key: &LaneKey, most: usize) -> Resu
 /// servers may remember their callers.
 fn isolated(open: &[Lane], key: &LaneKey) -> usize {
     let is_counted =
-        |lane: &&Lane| lane.key.is_isolated() && lane.key.has_owner_of(key) && lane.is_open();
+        |lane: &&Lane| lane.key.is_isolated() && lane.key.has_owner_of(key) && lane.counts();
     open.iter().filter(is_counted).count()
 }
 
@@ -250,6 +330,12 @@ impl Lane {
     /// Whether it has a process or session, or is about to get one.
     fn is_open(&self) -> bool {
         self.holder.is_some() || !self.supervised.is_stopped()
+    }
+
+    /// Whether it counts against the limits: it is open, or a call or a caller that follows resources
+    /// may open it at any moment.
+    fn counts(&self) -> bool {
+        self.uses > 0 || self.is_open()
     }
 
     /// How well the lane suits a call, the least best; `None` if it does not.
@@ -276,18 +362,21 @@ impl Lane {
     }
 }
 
-/// The use of a lane by one call.
+/// The use of a lane by one call, or by a caller that follows resources. The lane is not closed for
+/// others meanwhile.
 #[derive(Debug)]
 pub(super) struct TakenLane {
     pub(super) supervised: Supervised,
-    /// Where the lane is held for the asker of the call.
-    held_in: Option<Arc<LanePool>>,
+    pool: Arc<LanePool>,
+    /// Whether the lane is held for the asker of the call.
+    is_held: bool,
 }
 
 impl Drop for TakenLane {
     fn drop(&mut self) {
-        if let Some(pool) = &self.held_in {
-            pool.leave(&self.supervised);
-        }
+        self.pool.leave(self);
     }
 }
+
+#[cfg(test)]
+mod tests;

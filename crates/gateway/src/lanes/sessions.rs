@@ -1,18 +1,23 @@
 //! The callers that listen, and the resources that legacy sessions among them follow.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use bowline_proto::request::ClientProfile;
 use bowline_proto::sync::lock;
 use tokio::sync::{Notify, watch};
 
+use super::followed::FollowedResources;
 use super::key::LaneKey;
 use crate::supervise::{Lease, Supervised};
 
 /// The callers that listen now.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<Vec<Arc<ListeningCaller>>>);
+pub(crate) struct Sessions {
+    open: Mutex<Vec<Arc<ListeningCaller>>>,
+    followed: Arc<FollowedResources>,
+    /// Notified when a caller begins to listen.
+    opened: Notify,
+}
 
 /// A caller that listens.
 #[derive(Debug)]
@@ -23,53 +28,74 @@ pub(crate) struct ListeningCaller {
     key: LaneKey,
     /// Notified when the server gave a list that callers did not wait for.
     lists: Notify,
-    /// The lane that it listens on: that of its last call, so that it also gets what the server sends
-    /// there besides.
+    /// The lane that it listens on. For a session that of its last call, so that it also gets what the
+    /// server sends there besides.
     lane: watch::Sender<Supervised>,
-    followed: Mutex<Followed>,
+    followed: Arc<FollowedResources>,
+    /// Keeps the server from being stopped while the session follows resources.
+    lease: Mutex<Option<Lease>>,
+    /// Whether the session followed resources before, and did not hear of their changes meanwhile.
+    misses: bool,
     /// The connection whose changes the caller gets now; 0 for none.
     attached: watch::Sender<u64>,
 }
 
-#[derive(Debug, Default)]
-struct Followed {
-    uris: BTreeSet<String>,
-    /// Keeps the server from being stopped.
-    lease: Option<Lease>,
-}
-
 impl Sessions {
+    /// For a changed entry: sessions go on following the resources that they followed.
+    pub(super) fn taking_over(earlier: &Self) -> Self {
+        Self { followed: earlier.followed.clone(), ..Self::default() }
+    }
+
     /// Adds a caller until the guard is dropped.
     pub(crate) fn open(
         self: &Arc<Self>,
         client: &Arc<ClientProfile>,
         (key, lane): (LaneKey, Supervised),
     ) -> ListeningGuard {
-        // A call that listens anew replaces the earlier one.
-        let uris = self.find(client).map(|caller| lock(&caller.followed).uris.clone());
-        let followed = Followed { uris: uris.unwrap_or_default(), lease: None };
+        // A call that listens anew replaces the earlier one, which goes on until then.
+        let misses = self.find(client).is_none() && !self.followed.is_empty(client);
         let caller = Arc::new(ListeningCaller {
             client: client.clone(),
             key,
             lists: Notify::new(),
             lane: watch::Sender::new(lane),
-            followed: Mutex::new(followed),
+            followed: self.followed.clone(),
+            lease: Mutex::default(),
+            misses,
             attached: watch::Sender::new(0),
         });
-        lock(&self.0).push(caller.clone());
+        lock(&self.open).push(caller.clone());
+        self.opened.notify_waiters();
         ListeningGuard { sessions: self.clone(), caller }
     }
 
     /// Notifies the callers of this owner that the server gave a list that they did not wait for.
     pub(super) fn notify_of_lists(&self, key: &LaneKey) {
-        for caller in lock(&self.0).iter().filter(|caller| caller.is_of(key)) {
+        for caller in lock(&self.open).iter().filter(|caller| caller.is_of(key)) {
             caller.lists.notify_one();
         }
     }
 
     /// The caller with this profile. If several calls listen for it, the newest replaces the others.
     pub(crate) fn find(&self, client: &Arc<ClientProfile>) -> Option<Arc<ListeningCaller>> {
-        lock(&self.0).iter().rev().find(|caller| Arc::ptr_eq(&caller.client, client)).cloned()
+        lock(&self.open).iter().rev().find(|caller| Arc::ptr_eq(&caller.client, client)).cloned()
+    }
+
+    /// Waits for the caller with this profile. A session listens from its first moment on, but its
+    /// first call may overtake that.
+    pub(crate) async fn opened(&self, client: &Arc<ClientProfile>) -> Arc<ListeningCaller> {
+        loop {
+            let opened = self.opened.notified();
+            if let Some(caller) = self.find(client) {
+                return caller;
+            }
+            opened.await;
+        }
+    }
+
+    /// Notes that a session that does not listen now follows a resource no more.
+    pub(crate) fn unfollow(&self, client: &Arc<ClientProfile>, uri: &str) {
+        self.followed.remove(client, uri);
     }
 }
 
@@ -119,31 +145,42 @@ impl ListeningCaller {
     /// Notes a resource that the session is about to follow, so that each call that listens for it
     /// from now on subscribes to the resource.
     pub(crate) fn begin_to_follow(&self, uri: String) -> BegunFollowing<'_> {
-        let is_new = lock(&self.followed).uris.insert(uri.clone());
+        let is_new = self.followed.insert(&self.client, uri.clone());
         BegunFollowing { caller: self, uri: is_new.then_some(uri) }
     }
 
     /// Keeps the server running as long as the session follows a resource.
     pub(crate) fn keep(&self, lease: Lease) {
-        let mut followed = lock(&self.followed);
-        followed.lease = Some(lease).filter(|_| !followed.uris.is_empty());
+        let mut kept = lock(&self.lease);
+        // Under the lock, so that no `unfollow` comes between.
+        let earlier = match self.followed.is_empty(&self.client) {
+            true => Some(lease),
+            false => kept.replace(lease),
+        };
+        // Returned outside of the lock, because others wait for it.
+        drop(kept);
+        drop(earlier);
     }
 
     /// Notes that the session does not follow a resource any more. Gives whether it did.
     pub(crate) fn unfollow(&self, uri: &str) -> bool {
-        let mut followed = lock(&self.followed);
-        let was_followed = followed.uris.remove(uri);
-        // Returned outside of the lock, because others wait for it.
-        let is_last = followed.uris.is_empty();
-        let lease = followed.lease.take_if(|_| is_last);
-        drop(followed);
+        let mut kept = lock(&self.lease);
+        let was_followed = self.followed.remove(&self.client, uri);
+        let lease = kept.take_if(|_| self.followed.is_empty(&self.client));
+        drop(kept);
         drop(lease);
         was_followed
     }
 
     /// The resources that the session follows.
     pub(crate) fn followed(&self) -> Vec<String> {
-        lock(&self.followed).uris.iter().cloned().collect()
+        self.followed.of(&self.client)
+    }
+
+    /// Whether changes of resources that the session follows may be unknown to it when it begins to
+    /// listen.
+    pub(crate) fn misses(&self) -> bool {
+        self.misses
     }
 }
 
@@ -180,6 +217,6 @@ pub(crate) struct ListeningGuard {
 
 impl Drop for ListeningGuard {
     fn drop(&mut self) {
-        lock(&self.sessions.0).retain(|caller| !Arc::ptr_eq(caller, &self.caller));
+        lock(&self.sessions.open).retain(|caller| !Arc::ptr_eq(caller, &self.caller));
     }
 }

@@ -8,7 +8,7 @@ use bowline_client::{Change, Client};
 use bowline_gateway::bridge;
 use bowline_gateway::config::ConfigVariables;
 use bowline_gateway::{AskingServers, Gateway, GatewayLimits, GatewayOptions, UpstreamFailure};
-use bowline_server::{Resource, Server};
+use bowline_server::{Resource, Server, Tool};
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -273,6 +273,61 @@ async fn a_caller_whose_connection_made_room_for_another_hears_of_changes_on_its
         assert_eq!((fake.starts(), fake.running().await), (3, 1), "{way:?}");
         far.notify().tools_changed();
         assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?}");
+    }
+}
+
+/// Otherwise it would move with each call, and report everything as changed each time.
+#[tokio::test(start_paused = true)]
+async fn parallel_calls_of_a_caller_without_a_session_leave_its_subscription_where_it_is() {
+    let way = Way { revision: Revision::LATEST, http: false };
+    let slow = Tool::new("slow", || async {
+        sleep(Duration::from_secs(1)).await;
+        "slow"
+    });
+    let far = server().tool(slow);
+    let fake = Fake::speaking(Revision::LATEST_LEGACY, far.clone());
+    let server = gateway(ASKS, &fake);
+    let (caller, _) = asked(&server, way).await;
+    let mut changes = caller.subscribe().tools().open().await.unwrap();
+    let slow = || async { caller.call("far__slow", ()).await.unwrap() };
+    let later = || async {
+        sleep(Duration::from_millis(100)).await;
+        slow().await
+    };
+    tokio::join!(slow(), later());
+    while next(&mut changes).await.is_some() {}
+    for _ in 0..3 {
+        tokio::join!(slow(), later());
+        assert_eq!(next(&mut changes).await, None);
+    }
+    assert_eq!(fake.starts(), 2);
+    far.notify().tools_changed();
+    assert_eq!(next(&mut changes).await, Some(Change::Tools));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_whose_connection_is_idle_hears_of_changes_on_one_that_runs() {
+    for way in ways() {
+        let far = server();
+        let fake = Fake::speaking(Revision::LATEST_LEGACY, far.clone());
+        let server = gateway(ASKS, &fake);
+        let (listening, _) = asked(&server, way).await;
+        let mut changes = listening.subscribe().tools().open().await.unwrap();
+        let ((first, _), (second, _)) = (asked(&server, way).await, asked(&server, way).await);
+        let mut hanging = Vec::new();
+        for caller in [&first, &second] {
+            let call = caller.call("far__hang", ()).timeout(Duration::from_secs(3000));
+            hanging.push(tokio::spawn(call.into_future()));
+            sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(fake.starts(), 2, "{way:?}");
+        hanging[0].abort();
+        sleep(Duration::from_secs(700)).await;
+        assert_eq!(fake.running().await, 1, "{way:?}");
+        while next(&mut changes).await.is_some() {}
+        far.notify().tools_changed();
+        assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?}");
+        hanging[1].abort();
     }
 }
 

@@ -9,8 +9,8 @@ use bowline_gateway::{
     Dial, DialError, Gateway, GatewayLimits, GatewayOptions, UpstreamFailure, bridge,
 };
 use bowline_proto::request::{Owner, Request};
-use bowline_server::Server;
 use bowline_server::layer::{self, Next};
+use bowline_server::{Resource, Server};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::ext::apps;
 use bowline_types::json::Object;
@@ -81,12 +81,7 @@ async fn a_server_has_a_limited_number_of_connections_for_all_owners() {
         let mut limits = GatewayLimits::default();
         limits.lanes = 2;
         let gateway = limited(FILE, [("far", fake.clone())], limits);
-        let server =
-            bridge(gateway, None).layer(layer::from_fn(|mut request: Request, next: Next| {
-                let name = request.parts.client.info.as_ref().map_or("", |info| &info.name);
-                request.parts.owner = Owner::known("https://auth.example.com", name);
-                next.run(request)
-            }));
+        let server = owned(bridge(gateway, None));
         let of =
             |name: &'static str| connect(&server, way, move |_| Client::builder(name, "1.0.0"));
         let (ann, bob) = (of("ann").await, of("bob").await);
@@ -99,6 +94,42 @@ async fn a_server_has_a_limited_number_of_connections_for_all_owners() {
         sleep(Duration::from_secs(700)).await;
         say(&cat).await.unwrap();
         assert_eq!(fake.starts(), 3, "{way:?} {upstream}");
+    }
+}
+
+/// Names the owner of each call by the name of its client.
+fn owned(server: Server) -> Server {
+    server.layer(layer::from_fn(|mut request: Request, next: Next| {
+        let name = request.parts.client.info.as_ref().map_or("", |info| &info.name);
+        request.parts.owner = Owner::known("https://auth.example.com", name);
+        next.run(request)
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_failed_keeps_its_place_while_a_caller_follows_its_resources() {
+    for (upstream, way) in BOTH.into_iter().flat_map(|it| ways().map(move |way| (it, way))) {
+        let far = echo().resource(Resource::new("board:///", || async { "text" }));
+        let fake = Fake::speaking(upstream, far);
+        let mut limits = GatewayLimits::default();
+        limits.lanes = 1;
+        let server = owned(bridge(limited(FILE, [("far", fake.clone())], limits), None));
+        let of =
+            |name: &'static str| connect(&server, way, move |_| Client::builder(name, "1.0.0"));
+        let (ann, bob) = (of("ann").await, of("bob").await);
+        let following = ann.subscribe().resource("board:///").open().await.unwrap();
+        fake.set_failing(true);
+        fake.kill().await;
+        sleep(Duration::from_secs(100)).await;
+        fake.set_failing(false);
+        let error = say(&bob).await.unwrap_err();
+        assert!(error.rpc().unwrap().message.contains("too many callers"), "{way:?} {upstream}");
+        sleep(Duration::from_secs(100)).await;
+        assert_eq!(fake.running().await, 1, "{way:?} {upstream}");
+        drop(following);
+        sleep(Duration::from_secs(700)).await;
+        say(&bob).await.unwrap();
+        assert_eq!(fake.running().await, 1, "{way:?} {upstream}");
     }
 }
 
@@ -226,4 +257,23 @@ async fn an_owner_has_a_limited_number_of_connections_for_different_capabilities
     // A connection that nothing uses makes room.
     say(&viewing).await.unwrap();
     assert_eq!((fake.starts(), fake.running().await), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn followers_of_resources_have_no_more_connections_than_calls() {
+    let way = Way { revision: Revision::LATEST, http: false };
+    let far = echo().resource(Resource::new("board:///", || async { "text" }));
+    let fake = Fake::speaking(Revision::LATEST_LEGACY, far);
+    let mut limits = GatewayLimits::default();
+    (limits.process_lanes, limits.capability_lanes) = (0, 1);
+    let server = viewed(&fake, ASKS, limits);
+    let plain = connect(&server, way, |builder| builder).await;
+    let name = format!("shows {}", apps::MIME_TYPE);
+    let viewing = connect(&server, way, |_| Client::builder(name, "1.0.0")).await;
+    let follow = |caller: &Client| caller.subscribe().resource("board:///").open();
+    let first = follow(&plain).await.unwrap();
+    assert!(first.missing().is_empty());
+    let second = follow(&viewing).await.unwrap();
+    assert_eq!(second.missing().resource_subscriptions, ["board:///"]);
+    assert_eq!(fake.starts(), 1);
 }

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use bowline_client::Change;
 use bowline_gateway::bridge;
+use bowline_server::Resource;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::support::{Fake, connect, echo, file, gateway, ways};
+use crate::support::{BOTH, Fake, connect, echo, file, gateway, next, ways};
 
 fn with(gateway: &str) -> String {
     format!(r#"{{ "mcpServers": {{ "far": {{ "command": "x" }} }}, "gateway": {gateway} }}"#)
@@ -44,4 +47,32 @@ async fn baggage_is_dropped_from_the_load_on_that_forbids_it() {
     assert_eq!(call().await.unwrap().text(), "Some(\"user=ann\")");
     gateway.reload(&file(&with(r#"{ "baggage": false }"#))).unwrap();
     assert_eq!(call().await.unwrap().text(), "None");
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_go_on_following_the_resources_of_a_server_whose_entry_changed() {
+    let sessions = || ways().filter(|way| way.revision == Revision::LATEST_LEGACY);
+    for (upstream, way) in BOTH.into_iter().flat_map(|it| sessions().map(move |way| (it, way))) {
+        let far = echo().resource(Resource::new("board:///", || async { "text" }));
+        let fake = Fake::speaking(upstream, far.clone());
+        let gateway = gateway(&with("{}"), [("far", fake.clone())]);
+        let server = bridge(gateway.clone(), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let mut changes = caller.subscribe().resource("board:///").open().await.unwrap();
+        let board = || Some(Change::Resource("board:///".to_owned()));
+        for minutes in 2..4 {
+            while next(&mut changes).await.is_some() {}
+            let config = with(&format!(r#"{{ "idleMinutes": {minutes} }}"#));
+            gateway.reload(&file(&config)).unwrap();
+            // It may have changed meanwhile.
+            assert_eq!(next(&mut changes).await, board(), "{way:?} {upstream}");
+            while next(&mut changes).await.is_some() {}
+            far.notify().resource_updated("board:///");
+            assert_eq!(next(&mut changes).await, board(), "{way:?} {upstream}");
+            assert_eq!(fake.running().await, 1, "{way:?} {upstream}");
+        }
+        drop(changes);
+        sleep(Duration::from_secs(200)).await;
+        assert_eq!(fake.running().await, 0, "{way:?} {upstream}");
+    }
 }

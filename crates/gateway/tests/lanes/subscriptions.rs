@@ -1,16 +1,19 @@
 //! Changes that reach callers, over several connections to one server.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use bowline::tools;
 use bowline_client::{Change, Changes};
 use bowline_gateway::config::{HttpLaunch, Launch};
 use bowline_gateway::{GatewayLimits, Lanes, bridge};
-use bowline_proto::request::{Request, Success};
+use bowline_proto::request::{Request, Response, Success};
 use bowline_server::layer::{self, Next};
 use bowline_server::{Resource, Server, Tool};
 use bowline_testing::proxy::{ConnectionFault, Proxy};
+use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::json;
@@ -243,5 +246,76 @@ async fn a_server_that_died_is_started_again_for_the_followers_of_its_resources(
             sleep(Duration::from_secs(610)).await;
             assert_eq!(fake.running().await, 0, "{way:?} {upstream}");
         }
+    }
+}
+
+/// A server with a resource, which answers subscriptions in another way as often as `left` says.
+fn reluctant(left: &Arc<AtomicUsize>, answer: fn() -> Response) -> Server {
+    let left = left.clone();
+    board().layer(layer::from_fn(move |request: Request, next: Next| {
+        let listens = request.parts.method == Method::SubscriptionsListen;
+        let one_less = |left: usize| left.checked_sub(1);
+        let fails = listens && left.fetch_update(Relaxed, Relaxed, one_less).is_ok();
+        let rest = next.run(request);
+        async move { if fails { answer() } else { rest.await } }
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_outlives_failures_while_it_is_opened() {
+    let answers: [fn() -> Response; 2] =
+        [|| Err(ErrorObject::unavailable("too much to do")), || Ok(Success::empty())];
+    for (answer, way) in answers.into_iter().flat_map(|it| ways().map(move |way| (it, way))) {
+        let left = Arc::new(AtomicUsize::new(2));
+        let far = reluctant(&left, answer);
+        let fake = Fake::speaking(Revision::LATEST, far.clone());
+        let server = bridge(gateway(ONE, [("far", fake.clone())]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        caller.tools().all().await.unwrap();
+        // A session listens as soon as the server runs.
+        sleep(Duration::from_secs(10)).await;
+        let subscribe = caller.subscribe().tools().resource("board:///");
+        let mut changes = subscribe.open().await.unwrap();
+        for round in 0..2 {
+            sleep(Duration::from_secs(60)).await;
+            while next(&mut changes).await.is_some() {}
+            far.notify().resource_updated("board:///");
+            let board = Change::Resource("board:///".to_owned());
+            assert_eq!(next(&mut changes).await, Some(board), "{way:?} {round}");
+            far.notify().tools_changed();
+            assert_eq!(next(&mut changes).await, Some(Change::Tools), "{way:?} {round}");
+            // The same after a restart.
+            left.store(3, Relaxed);
+            fake.kill().await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resource_that_the_server_refuses_by_now_does_not_end_other_subscriptions() {
+    for way in ways().filter(|way| way.revision == Revision::LATEST_LEGACY) {
+        let (ends, gone) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        let is_gone = gone.clone();
+        let far = ending(&ends).layer(layer::from_fn(move |request: Request, next: Next| {
+            let wish = request.params.value("notifications").unwrap_or_default();
+            let refuses = wish.contains("board:///") && is_gone.load(Relaxed);
+            let rest = next.run(request);
+            async move {
+                if refuses { Err(ErrorObject::invalid_params("it is gone")) } else { rest.await }
+            }
+        }));
+        let fake = Fake::speaking(Revision::LATEST, far.clone());
+        let server = bridge(gateway(ONE, [("far", fake)]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let mut lists = caller.subscribe().tools().open().await.unwrap();
+        let mut board = caller.subscribe().resource("board:///").open().await.unwrap();
+        while next(&mut lists).await.is_some() {}
+        while next(&mut board).await.is_some() {}
+        gone.store(true, Relaxed);
+        ends.notify_waiters();
+        assert_eq!(next(&mut board).await, Some(Change::Resource("board:///".to_owned())));
+        while next(&mut lists).await.is_some() {}
+        far.notify().tools_changed();
+        assert_eq!(next(&mut lists).await, Some(Change::Tools), "{way:?}");
     }
 }

@@ -1,0 +1,91 @@
+use std::time::Duration;
+
+use bowline_client::Client;
+use bowline_server::Server;
+use bowline_transport::duplex::duplex;
+use bowline_types::capability::ClientCapabilities;
+use futures_core::future::BoxFuture;
+use tokio::time::timeout;
+
+use super::*;
+use crate::dial::{Dial, DialError, builder};
+use crate::limits::GatewayLimits;
+use crate::supervise::Audience;
+
+/// Starts a server in this process.
+struct InMemory;
+
+impl Dial for InMemory {
+    fn dial(
+        &self,
+        declared: ClientCapabilities,
+        limits: &GatewayLimits,
+    ) -> BoxFuture<'static, Result<Client, DialError>> {
+        let (near, far) = duplex();
+        tokio::spawn(Server::new("far", "1.0.0").serve(far));
+        let builder = builder(declared, limits);
+        Box::pin(async move { Ok(builder.connect(near).await?) })
+    }
+
+    fn is_process(&self) -> bool {
+        true
+    }
+}
+
+const FORMS: &str = r#"{"elicitation":{"form":{}}}"#;
+const SAMPLING: &str = r#"{"sampling":{}}"#;
+
+fn take(
+    pool: &Arc<LanePool>,
+    (exact, purpose): (&str, LanePurpose),
+    most: MostLanes,
+) -> Result<TakenLane, NoLane> {
+    let key = LaneKey::declaring(exact);
+    let wanted = Wanted { key, session: None, is_exclusive: false, purpose };
+    pool.take(&wanted, most, || {
+        let declared = (ClientCapabilities::new(), Audience::Many);
+        let told = (Arc::default(), pool.phases().clone());
+        Supervised::new(Arc::new(InMemory), declared, told, GatewayLimits::default())
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lane_that_a_call_has_taken_is_not_closed_for_another_call() {
+    let most = MostLanes { per_owner: 0, by_capabilities: 1, isolated: 1, in_all: 10 };
+    let pool = Arc::default();
+    let forms = take(&pool, (FORMS, LanePurpose::Start), most).unwrap();
+    let other = || take(&pool, (SAMPLING, LanePurpose::Start), most);
+    assert_eq!(other().unwrap_err(), NoLane::Full, "the server is about to be started");
+    drop(forms.supervised.lease().await.unwrap());
+    assert_eq!(other().unwrap_err(), NoLane::Full, "the call has no lease yet");
+    let freed = pool.room();
+    drop(forms);
+    timeout(Duration::from_secs(1), freed).await.expect("a call that waits is told");
+    drop(other().unwrap());
+    assert_eq!(pool.all().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lane_is_closed_when_it_makes_room_for_a_call_and_stays_for_one_that_moves() {
+    let most = MostLanes { per_owner: 8, by_capabilities: 8, isolated: 8, in_all: 1 };
+    let pool = Arc::default();
+    let listening = take(&pool, (FORMS, LanePurpose::Wait), most).unwrap().supervised.clone();
+    let moving = take(&pool, (SAMPLING, LanePurpose::Move), most);
+    assert_eq!(moving.unwrap_err(), NoLane::Full);
+    drop(take(&pool, (SAMPLING, LanePurpose::Start), most).unwrap());
+    timeout(Duration::from_secs(1), listening.closed()).await.expect("its listeners are told");
+    assert_eq!(pool.hold(&listening, most).unwrap_err(), NoLane::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lane_whose_caller_follows_resources_counts_while_its_server_does_not_run() {
+    let most = MostLanes { per_owner: 0, by_capabilities: 1, isolated: 1, in_all: 10 };
+    let pool = Arc::default();
+    let listening = take(&pool, (FORMS, LanePurpose::Wait), most).unwrap().supervised.clone();
+    let hold = pool.hold(&listening, most).unwrap();
+    let other = || take(&pool, (SAMPLING, LanePurpose::Start), most);
+    assert_eq!(other().unwrap_err(), NoLane::Full);
+    drop(hold);
+    let _other = other().unwrap();
+    assert_eq!(pool.hold(&listening, most).unwrap_err(), NoLane::Full);
+}
