@@ -179,14 +179,34 @@ impl Checker<'_> {
             if !is_right {
                 self.report(Rule::RightAnswer, format!("{:?}: {}", seen.message, of(call)));
             }
+            if self.is_from_another(call, seen) {
+                continue;
+            }
             let is_new = !is_repeated(call, seen) && ends.insert((&seen.id, &seen.message));
             if is_new && ends.len() > 1 {
-                self.report(Rule::RightAnswer, format!("a second answer: {}", of(call)));
+                let text = format!("a second answer: {:?}, after {ends:?}: {}", seen, of(call));
+                self.report(Rule::RightAnswer, text);
             }
         }
         if call.end == End::Answered && self.processes.of_call(call).is_none() {
             self.report(Rule::RunsOnce, format!("answered and never run: {}", of(call)));
         }
+    }
+
+    /// Whether a message is the error that ends the stream of a dead replica. Its replica had answered,
+    /// but could not put the answer into the log, because the store failed, and seemed to be dead.
+    fn is_from_another(&self, call: &Call, seen: &Seen) -> bool {
+        let is_error = matches!(seen.message, Message::Error(_, -32603, _)) && seen.id.is_some();
+        let was_unstored = call
+            .seen
+            .iter()
+            .any(|other| other.id.is_none() && matches!(other.message, Message::Answer(..)));
+        let store_failed = self.ledger.faults.iter().any(|fault| {
+            matches!(fault.kind, FaultKind::Store(_) | FaultKind::StoreLoss(_))
+                && fault.begin <= call.ended
+                && call.began <= fault.end
+        });
+        is_error && was_unstored && store_failed
     }
 
     /// A log message comes if the session asked for it, and only then.

@@ -71,8 +71,8 @@ impl Report {
         let killed = ledger.faults.iter().rev().find(|fault| {
             matches!(fault.kind, FaultKind::Kill(killed) if processes.of_nonce(task.nonce).last() == Some(&killed))
         });
-        if let (TaskEnd::Failed(_), Some(fault)) = (&task.end, killed) {
-            let time = task.ended.saturating_sub(fault.begin);
+        if let (TaskEnd::Failed(_, at), Some(fault)) = (&task.end, killed) {
+            let time = at.unwrap_or(task.ended).saturating_sub(fault.begin);
             self.longest_task_failure = self.longest_task_failure.max(time);
         }
     }
@@ -123,7 +123,7 @@ impl Report {
 fn task_end(end: &TaskEnd) -> &'static str {
     match end {
         TaskEnd::Completed(_) => "completed",
-        TaskEnd::Failed(_) => "failed",
+        TaskEnd::Failed(..) => "failed",
         TaskEnd::NotCreated(_) => "not created",
         TaskEnd::Unknown => "unknown",
         TaskEnd::SessionLost => "session lost (404)",

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::causes::{LEASE_RENEWED, UNNOTICED, fails_until, loses_session};
-use super::{Checker, Failure, RECOVERY, Rule, cause};
+use super::{Checker, FAILS_WITHIN, Failure, RECOVERY, Rule, cause};
 use crate::ledger::{End, Fault, FaultKind, Ledger, Task, TaskEnd, digest};
 
 /// How often a task runs at most, if its tool is idempotent.
@@ -32,7 +32,10 @@ impl Checker<'_> {
                 let is_right = *text == format!("{:016x}", digest(task.nonce, ""));
                 (!has_run || !is_right).then_some(Rule::RightAnswer)
             }
-            TaskEnd::Failed(_) => self.task_failure(task).is_none().then_some(Rule::TaskEnds),
+            TaskEnd::Failed(_, at) => self
+                .task_failure(task, at.unwrap_or(task.ended))
+                .is_none()
+                .then_some(Rule::TaskEnds),
             TaskEnd::NotCreated(end) => self.is_unexplained(task, end),
             TaskEnd::Unknown | TaskEnd::Changed(_) => {
                 (!self.was_lost(task)).then_some(Rule::TaskKept)
@@ -42,7 +45,8 @@ impl Checker<'_> {
         };
         if let Some(rule) = rule {
             let processes = self.processes.of_nonce(task.nonce);
-            self.report(rule, format!("{task:?} in {processes:?}"));
+            let near = self.faults_between(task.began.saturating_sub(FAILS_WITHIN), task.ended);
+            self.report(rule, format!("{task:?} in {processes:?}; faults nearby: {near:?}"));
         }
     }
 
@@ -61,14 +65,14 @@ impl Checker<'_> {
         }
     }
 
-    /// The fault that explains why a task failed.
-    fn task_failure(&self, task: &Task) -> Option<&Fault> {
+    /// The fault that explains why a task failed at this time.
+    fn task_failure(&self, task: &Task, at: Duration) -> Option<&Fault> {
         let runs = self.processes.of_nonce(task.nonce);
         // A task that may run again fails only after its last attempt, or if the call was lost.
         if task.is_idempotent && runs.len() < MOST_RUNS && !self.was_lost(task) {
             return None;
         }
-        let (last, seen) = (runs.last().copied(), task.ended..=task.ended);
+        let (last, seen) = (runs.last().copied(), at..=at);
         self.ledger.faults.iter().find(|fault| has_left(self.ledger, fault, last, &seen))
     }
 

@@ -74,6 +74,27 @@ fn a_good_run_has_no_violation() {
 }
 
 #[test]
+fn an_answer_that_could_not_be_stored_may_be_an_error_in_the_log() {
+    let gone = || event("1.5", Message::Error(7, -32603, "the endpoint is gone".to_owned()));
+    let unstored = |it: &mut Ledger| {
+        it.calls[0].seen[3].id = None;
+        it.calls[0].seen.push(gone());
+    };
+    let failing = Fault { kind: FaultKind::Store("hangs"), begin: at(9), end: at(12) };
+    assert_eq!(broken(unstored), [Rule::RightAnswer], "the store did not fail");
+    let explained = |it: &mut Ledger| {
+        unstored(it);
+        it.faults.push(failing);
+    };
+    assert_eq!(broken(explained), []);
+    let stored = |it: &mut Ledger| {
+        it.calls[0].seen.push(gone());
+        it.faults.push(failing);
+    };
+    assert_eq!(broken(stored), [Rule::RightAnswer]);
+}
+
+#[test]
 fn an_event_that_comes_again_by_its_id_counts_once() {
     let again = |ledger: &mut Ledger| {
         let seen = ledger.calls[0].seen[1..3].to_vec();

@@ -123,8 +123,9 @@ async fn state(
             Some(TaskEnd::Completed(text(&result)))
         }
         _ => {
-            let message = state["statusMessage"].as_str().unwrap_or_default();
-            Some(TaskEnd::Failed(message.to_owned()))
+            let text = |name: &str| state[name].as_str().unwrap_or_default();
+            let at = base.setting.recorder.time_of(text("lastUpdatedAt"));
+            Some(TaskEnd::Failed(text("statusMessage").to_owned(), at))
         }
     })
 }

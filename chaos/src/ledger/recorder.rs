@@ -1,28 +1,44 @@
 //! Where clients, tools and faults write.
 
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 
 use super::{Call, Change, Effect, End, Fault, FaultKind, Ledger, Refusal, Task, ToolRun};
 
+/// The seconds of a day. No run takes one.
+const DAY: f64 = 86_400.0;
+
 /// Where clients and faults write.
 #[derive(Debug)]
 pub struct Recorder {
     began: Instant,
+    /// The same by the clock of the day.
+    began_at: SystemTime,
     ledger: Mutex<Ledger>,
 }
 
 impl Recorder {
     /// Begins a run.
     pub fn start() -> Self {
-        Self { began: Instant::now(), ledger: Mutex::default() }
+        let (began, began_at) = (Instant::now(), SystemTime::now());
+        Self { began, began_at, ledger: Mutex::default() }
     }
 
     /// The time since the beginning.
     pub fn now(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    /// When a moment was that a server names, such as `2026-07-28T10:30:00.5Z`.
+    pub fn time_of(&self, moment: &str) -> Option<Duration> {
+        let (_, time) = moment.strip_suffix('Z')?.split_once('T')?;
+        let mut parts = time.split(':').map(str::parse::<f64>);
+        let mut next = || parts.next()?.ok();
+        let seconds: f64 = next()? * 3600.0 + next()? * 60.0 + next()?;
+        let began = self.began_at.duration_since(UNIX_EPOCH).ok()?.as_secs_f64();
+        Some(Duration::from_secs_f64((seconds - began).rem_euclid(DAY)))
     }
 
     /// Notes a call that has ended.
@@ -99,5 +115,21 @@ impl Ledger {
             _ => return None,
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_that_a_server_names_is_a_time_of_the_run() {
+        // 23:59:50 on some day.
+        let began_at = UNIX_EPOCH + Duration::from_secs(86_390);
+        let recorder = Recorder { began_at, ..Recorder::start() };
+        let at = |moment| recorder.time_of(moment).map(|time| time.as_secs());
+        assert_eq!(at("1970-01-01T23:59:55.5Z"), Some(5));
+        assert_eq!(at("1970-01-02T00:00:10Z"), Some(20));
+        assert_eq!([at(""), at("10:00:00Z"), at("1970-01-02Tx:00:10Z")], [None; 3]);
     }
 }

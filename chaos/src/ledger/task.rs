@@ -30,8 +30,9 @@ pub struct Task {
 pub enum TaskEnd {
     /// Completed, with the text of the result.
     Completed(String),
-    /// Failed, with the message of the status.
-    Failed(String),
+    /// Failed, with the message of the status, and when it did by the clock of the server. A client may
+    /// learn of it much later.
+    Failed(String, Option<Duration>),
     /// The call was not answered with a task.
     NotCreated(End),
     /// No task has the id any more.

@@ -66,7 +66,7 @@ struct Writer {
     owner: Bytes,
     /// Whether the mark has been set.
     has_begun: AtomicBool,
-    /// Whether it was to be set. If the reply of the backend was lost, nobody knows whether it is.
+    /// Whether it was to be set. If the reply of the backend was lost, it may or may not be.
     may_have_begun: AtomicBool,
 }
 

@@ -36,7 +36,7 @@ fn task_ends(end: TaskEnd, kind: FaultKind, (begin, over): (u64, u64)) -> Vec<Ru
 }
 
 fn stopped() -> TaskEnd {
-    TaskEnd::Failed("the process stopped".to_owned())
+    TaskEnd::Failed("the process stopped".to_owned(), None)
 }
 
 #[test]
@@ -76,6 +76,18 @@ fn a_task_of_a_killed_replica_may_fail_within_fifteen_seconds() {
         it.faults.push(Fault { kind: FaultKind::Pause(200), begin: at(20), end: at(30) });
     };
     assert_eq!(with_task(late_by_a_pause), []);
+}
+
+#[test]
+fn a_task_has_failed_when_its_server_says_so_and_not_when_its_client_hears_of_it() {
+    let failed = |it: &mut Ledger, seconds| {
+        let end = TaskEnd::Failed("the process stopped".to_owned(), Some(at(seconds)));
+        (it.tasks[0].end, it.tasks[0].ended) = (end, at(40));
+        let kind = FaultKind::Pause(PROCESS);
+        it.faults.push(Fault { kind, begin: at(11), end: at(26) });
+    };
+    assert_eq!(with_task(|it| failed(it, 30)), []);
+    assert_eq!(with_task(|it| failed(it, 32)), [Rule::TaskEnds]);
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! Which lanes count against the limits, and which are closed to make room.
+
 use std::time::Duration;
 
 use bowline_client::Client;
@@ -60,7 +62,7 @@ async fn a_lane_that_a_call_has_taken_is_not_closed_for_another_call() {
     assert_eq!(other().unwrap_err(), NoLane::Full, "the call has no lease yet");
     let freed = pool.room();
     drop(forms);
-    timeout(Duration::from_secs(1), freed).await.expect("a call that waits is told");
+    timeout(Duration::from_secs(1), freed).await.expect("a call that waits tries again");
     drop(other().unwrap());
     assert_eq!(pool.all().len(), 1);
 }
@@ -73,7 +75,7 @@ async fn a_lane_is_closed_when_it_makes_room_for_a_call_and_stays_for_one_that_m
     let moving = take(&pool, (SAMPLING, LanePurpose::Move), most);
     assert_eq!(moving.unwrap_err(), NoLane::Full);
     drop(take(&pool, (SAMPLING, LanePurpose::Start), most).unwrap());
-    timeout(Duration::from_secs(1), listening.closed()).await.expect("its listeners are told");
+    timeout(Duration::from_secs(1), listening.closed()).await.expect("its listeners see the end");
     assert_eq!(pool.hold(&listening, most).unwrap_err(), NoLane::Closed);
 }
 

@@ -3,6 +3,7 @@
 //! The driver takes items off the line: it polls the calls among them, and passes messages to its
 //! owner. A call that ends puts its answer onto the same line, behind what it sent before.
 
+mod recorder;
 mod running;
 
 use std::sync::Arc;
@@ -10,12 +11,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::transmit::Role;
-use bowline_transport::BoxFuture;
 use bowline_transport::task::spawn_on;
 use bowline_types::error::InsufficientScope;
 use bytes::Bytes;
 use tokio::time::Instant;
 
+use self::recorder::Recorder;
 use self::running::RunningCalls;
 use super::item::{Item, Line};
 use super::session::{AGAIN, HttpSession, Received, Recorded, SessionUse, StreamLog};
@@ -44,22 +45,11 @@ struct Work {
     session: SessionUse,
     line: Arc<Line>,
     calls: RunningCalls,
-    /// Set from the time when the answer becomes a stream until its last event is recorded, or nobody
-    /// waits for it.
+    /// Set from the time when the answer becomes a stream until its last event is recorded, or other
+    /// endpoints cannot wait for it.
     recorder: Option<Box<Recorder>>,
     /// What the call that ended last was refused for, if its caller lacked scopes.
     lacking: Option<Box<InsufficientScope>>,
-}
-
-/// Records what is sent on a stream. Without one, messages are sent as they come, without an id.
-struct Recorder {
-    log: Arc<StreamLog>,
-    /// The message that was taken off the line last, until it is in the log or the store has refused it.
-    /// The last event stays here although it was refused, if other endpoints wait for it.
-    unrecorded: Option<(Role, Bytes)>,
-    /// The append of that message, once it has begun. A task that takes over from the driver goes on
-    /// with it: the store may have taken the message already, and would take it twice.
-    append: Option<BoxFuture<Recorded>>,
 }
 
 impl Driver {
@@ -85,9 +75,7 @@ impl Driver {
 
     /// Records what is sent from now on, beginning with `first`, which was taken off the line before.
     pub(super) fn record_in(&mut self, log: StreamLog, first: &ToClient) {
-        let (unrecorded, append) = Default::default();
-        let log = Arc::new(log);
-        self.work.recorder = Some(Box::new(Recorder { log, unrecorded, append }));
+        self.work.recorder = Some(Box::new(Recorder::new(log)));
         self.work.note(first);
     }
 
@@ -174,7 +162,7 @@ impl Work {
 
     /// Records a last event that the store refused, once the store works again. Until then a client
     /// that resumes the stream at another endpoint waits for it. After the time for which an ended
-    /// stream can be resumed, nobody comes for it any more.
+    /// stream can be resumed, no client comes for it any more.
     async fn record_end_later(&mut self) {
         let until = Instant::now() + self.session.session.core.limits().resumption;
         while let Some((_, last)) = self.take_unrecorded() {
@@ -290,21 +278,5 @@ impl Work {
     /// Whether the line is over, and the last event of its log is recorded.
     fn is_done(&self) -> bool {
         self.recorder.is_none() && self.line.is_over()
-    }
-}
-
-impl Recorder {
-    /// Appends the message that was taken off the line last, or the empty last event. Called again
-    /// after it was dropped, it goes on with the same append.
-    async fn append(&mut self, message: &Bytes, is_last: bool) -> Recorded {
-        let append = self.append.get_or_insert_with(|| {
-            let (log, message) = (self.log.clone(), message.clone());
-            Box::pin(async move { log.append(&message, is_last).await })
-        });
-        let recorded = append.as_mut().await;
-        let is_owed = is_last && recorded == Recorded::Unstored && self.log.is_known_to_others();
-        self.unrecorded = is_owed.then(|| (Role::Ends, message.clone()));
-        self.append = None;
-        recorded
     }
 }

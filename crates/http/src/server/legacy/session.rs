@@ -11,6 +11,7 @@
 
 mod abandoned;
 mod broadcasts;
+mod claim;
 mod copy;
 mod deliver;
 mod detached;

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use bowline_proto::request::Owner;
 use bowline_store::backend::{Entry, Error, Expect, Version, Written};
-use bowline_transport::task::spawn_on;
 use bowline_types::id::RequestId;
 use bytes::Bytes;
 
@@ -187,41 +186,6 @@ impl HttpSession {
         Box::pin(self.write(|_, _| ())).await
     }
 
-    /// Writes into the record that this copy has the GET stream. A copy that has one ends it: each
-    /// message goes to one stream only.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails.
-    pub(in super::super) async fn claim_get_stream(self: &Arc<Self>) -> Result<(), Error> {
-        self.take_number().await?;
-        let claim = |record: &mut Record, copy| {
-            record.listener = copy;
-            record.get_streams = record.get_streams.saturating_add(1);
-        };
-        self.write(claim).await
-    }
-
-    /// Writes into the record, in a task, that this copy has no GET stream any more.
-    pub(super) fn release_get_stream(self: &Arc<Self>) {
-        let (Ok(runtime), true) = (tokio::runtime::Handle::try_current(), self.is_shared()) else {
-            return;
-        };
-        let session = self.clone();
-        spawn_on(&runtime, async move {
-            // If the store fails, the next claim of a GET stream overwrites ours.
-            let _ = session
-                .write(|record, copy| {
-                    record.listener = record.listener.filter(|&listener| Some(listener) != copy);
-                })
-                .await;
-            // A newer stream may have claimed the session before we wrote.
-            if session.is_listened_to() {
-                let _ = session.write(|record, copy| record.listener = copy).await;
-            }
-        });
-    }
-
     /// Deletes the record, so that the session ends at every endpoint.
     ///
     /// # Errors
@@ -258,7 +222,7 @@ impl HttpSession {
 
     /// Writes the record with `change` made to it, unless it is so already. Tries again as often as
     /// other endpoints write first.
-    async fn write(
+    pub(super) async fn write(
         self: &Arc<Self>,
         change: impl Fn(&mut Record, Option<u32>),
     ) -> Result<(), Error> {
