@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 use tokio::time::sleep;
 
 use crate::cluster::{Cluster, REPLICAS};
-use crate::ledger::{FaultKind, Recorder};
+use crate::ledger::{FaultKind, HARMLESS, Recorder};
 use crate::random::Random;
 
 /// The faults of a run.
@@ -163,7 +163,7 @@ fn connection_faults(random: &mut Random, time: Duration) -> Vec<Action> {
         ("connections half open", ConnectionFault::HalfOpen, None),
         ("replies dropped", ConnectionFault::DropReplies, None),
         ("replica partitioned", ConnectionFault::Hang, partitioned),
-        ("Redis delayed by 50 ms", delay(50), None),
+        (HARMLESS, delay(50), None),
         ("Redis delayed by 500 ms", delay(500), None),
         ("Redis delayed by 5 s", delay(5000), None),
     ]

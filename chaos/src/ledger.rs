@@ -206,6 +206,9 @@ pub enum FaultKind {
     StoreLoss(&'static str),
 }
 
+/// The name of a fault with which the store works on, a little slower.
+pub const HARMLESS: &str = "Redis delayed by 50 ms";
+
 impl FaultKind {
     /// The name for reports.
     pub fn name(self) -> &'static str {

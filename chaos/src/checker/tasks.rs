@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::causes::{LEASE_RENEWED, UNNOTICED, fails_until, loses_session};
 use super::{Checker, FAILS_WITHIN, Failure, RECOVERY, Rule, cause};
-use crate::ledger::{End, Fault, FaultKind, Ledger, Task, TaskEnd, digest};
+use crate::ledger::{End, Fault, FaultKind, HARMLESS, Ledger, Task, TaskEnd, digest};
 
 /// How often a task runs at most, if its tool is idempotent.
 const MOST_RUNS: usize = 3;
@@ -16,6 +16,10 @@ const LEASE: Duration = Duration::from_secs(10);
 
 /// If the store is away for so long within a lease, renewals may have failed.
 const LEASE_IN_DANGER: Duration = Duration::from_secs(3);
+
+/// A task ends within so much time in which nothing disturbs it: it works for two seconds, its server tries
+/// every two seconds to record its end, and its client asks four times a second.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// The nonces of tasks that may run again.
 pub(super) fn repeatable(ledger: &Ledger) -> HashSet<u64> {
@@ -41,7 +45,7 @@ impl Checker<'_> {
                 (!self.was_lost(task)).then_some(Rule::TaskKept)
             }
             TaskEnd::SessionLost => (!self.lost_session(task)).then_some(Rule::SessionKept),
-            TaskEnd::Overdue => Some(Rule::TaskEnds),
+            TaskEnd::Overdue => (self.undisturbed(task) > ENDS_WITHIN).then_some(Rule::TaskEnds),
         };
         if let Some(rule) = rule {
             let processes = self.processes.of_nonce(task.nonce);
@@ -74,6 +78,29 @@ impl Checker<'_> {
         }
         let (last, seen) = (runs.last().copied(), at..=at);
         self.ledger.faults.iter().find(|fault| has_left(self.ledger, fault, last, &seen))
+    }
+
+    /// For how long a task could go on: the store worked, and the processes that ran it neither were
+    /// killed nor paused a moment before.
+    fn undisturbed(&self, task: &Task) -> Duration {
+        let runs = self.processes.of_nonce(task.nonce);
+        let mut at = task.created.unwrap_or(task.began);
+        let mut sum = Duration::ZERO;
+        // In the order in which they began.
+        for fault in &self.ledger.faults {
+            let until = match fault.kind {
+                FaultKind::Kill(killed) if runs.contains(&killed) => {
+                    fails_until(self.ledger, fault)
+                }
+                FaultKind::Pause(paused) if runs.contains(&paused) => fault.end + LEASE_RENEWED,
+                FaultKind::Store(name) if name != HARMLESS => fault.end + RECOVERY,
+                FaultKind::StoreLoss(_) => fault.end + RECOVERY,
+                _ => continue,
+            };
+            sum += fault.begin.min(task.ended).saturating_sub(at);
+            at = at.max(until);
+        }
+        sum + task.ended.saturating_sub(at)
     }
 
     fn is_unexplained(&self, task: &Task, end: &End) -> Option<Rule> {

@@ -20,10 +20,6 @@ use crate::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
 /// The least time between two lines on standard error.
 const LINE_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long a process does not know whether there was an outage just before it began. After one, all
-/// other processes renew their leases within this time.
-const JUST_BEGUN: Duration = Duration::from_secs(4);
-
 /// What the caller of a failed operation may pass on.
 const REASON: &str = "standard error of the server has the reason";
 
@@ -42,7 +38,6 @@ const REASON: &str = "standard error of the server has the reason";
 /// ```
 pub struct Outages {
     clock: fn() -> Instant,
-    began: Instant,
     last: Mutex<Option<Instant>>,
     /// When the last line was written.
     written: Mutex<Option<Instant>>,
@@ -55,15 +50,8 @@ impl Outages {
         clock: fn() -> Instant,
     ) -> (Arc<dyn Backend>, Arc<Self>) {
         let (last, written) = Default::default();
-        let outages = Arc::new(Self { clock, began: clock(), last, written });
+        let outages = Arc::new(Self { clock, last, written });
         (Arc::new(Wrapped(Watched { backend, outages: outages.clone() })), outages)
-    }
-
-    /// Whether there may have been an outage within this time: an operation has failed, or this process
-    /// has just begun and does not know.
-    pub fn may_be_within(&self, time: Duration) -> bool {
-        (self.clock)().saturating_duration_since(self.began) < time.min(JUST_BEGUN)
-            || self.was_within(time)
     }
 
     /// Whether an operation has failed within this time.
@@ -198,21 +186,6 @@ mod tests {
     fn a_flood_of_failures_is_no_flood_of_lines() {
         let (_, outages) = Outages::watch(Arc::new(MemoryBackend::default()), Instant::now);
         assert_eq!([outages.may_write(), outages.may_write()], [true, false]);
-    }
-
-    #[test]
-    fn a_process_that_has_just_begun_does_not_know() {
-        let (_, outages) = Outages::watch(Arc::new(MemoryBackend::default()), Instant::now);
-        assert!(outages.may_be_within(MINUTE) && !outages.was_within(MINUTE));
-        assert!(!outages.may_be_within(Duration::ZERO));
-        let began = outages.began.checked_sub(JUST_BEGUN).unwrap();
-        let later = Outages {
-            began,
-            clock: Instant::now,
-            last: Mutex::default(),
-            written: Mutex::default(),
-        };
-        assert!(!later.may_be_within(MINUTE));
     }
 
     #[tokio::test]

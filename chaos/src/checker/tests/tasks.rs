@@ -1,7 +1,7 @@
 //! Histories of tasks.
 
 use super::*;
-use crate::ledger::{Task, TaskEnd};
+use crate::ledger::{HARMLESS, Task, TaskEnd};
 
 const NONCE: u64 = 9;
 
@@ -88,6 +88,26 @@ fn a_task_has_failed_when_its_server_says_so_and_not_when_its_client_hears_of_it
     };
     assert_eq!(with_task(|it| failed(it, 30)), []);
     assert_eq!(with_task(|it| failed(it, 32)), [Rule::TaskEnds]);
+}
+
+#[test]
+fn a_task_is_overdue_if_it_had_time_without_faults() {
+    let overdue = |it: &mut Ledger, faults: &[(FaultKind, u64, u64)]| {
+        (it.tasks[0].end, it.tasks[0].ended) = (TaskEnd::Overdue, at(70));
+        let fault = |&(kind, begin, end)| Fault { kind, begin: at(begin), end: at(end) };
+        it.faults.extend(faults.iter().map(fault));
+    };
+    let (away, slow) = (FaultKind::Store("hangs"), FaultKind::Store(HARMLESS));
+    let (own, other) = (FaultKind::Kill(PROCESS), FaultKind::Kill(200));
+    let mut faults = vec![(away, 11, 20), (own, 22, 24), (away, 38, 50), (away, 53, 69)];
+    assert_eq!(with_task(|it| overdue(it, &faults)), []);
+    faults[1].0 = other;
+    assert_eq!(with_task(|it| overdue(it, &faults)), [Rule::TaskEnds], "from 22 to 38");
+    faults[1] = (slow, 21, 38);
+    assert_eq!(with_task(|it| overdue(it, &faults)), [Rule::TaskEnds]);
+    faults[1].0 = away;
+    assert_eq!(with_task(|it| overdue(it, &faults)), []);
+    assert_eq!(with_task(|it| overdue(it, &[])), [Rule::TaskEnds]);
 }
 
 #[test]

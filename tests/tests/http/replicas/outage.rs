@@ -51,24 +51,3 @@ async fn an_endpoint_that_dies_in_an_outage_is_noticed_after_it() {
     assert!(began.elapsed() <= Duration::from_secs(10 + 3 + 3), "{:?}", began.elapsed());
     assert_eq!(rest[0].json()["error"]["code"], -32603, "{rest:?}");
 }
-
-// spec: RESUME-5
-#[tokio::test(start_paused = true)]
-async fn an_endpoint_that_begins_after_an_outage_takes_no_other_for_dead() {
-    let store = store();
-    let a = Replica::on(&store);
-    let session = a.session().await;
-    let (stream, first) = a.first_of(2, &session).await;
-    drop(stream);
-    a.link.cut(true);
-    sleep(Duration::from_secs(30)).await;
-    a.link.cut(false);
-    let b = Replica::on(&store);
-    let mut at_b = b.stream(&session.resume(&first)).await;
-    let steps = async {
-        sleep(Duration::from_secs(20)).await;
-        a.handlers.step(2);
-    };
-    let (rest, ()) = tokio::join!(at_b.messages(), steps);
-    assert_eq!(text_of(&rest[1].json()), "told 2", "{rest:?}");
-}

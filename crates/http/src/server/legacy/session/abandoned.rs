@@ -44,7 +44,7 @@ impl HttpSession {
         let has_lease = lease::is_held(&self.core.config.store, endpoint).await?;
         let outages = self.core.outages.as_ref();
         let has_failed =
-            outages.is_some_and(|outages| outages.may_be_within(lease::WAIT_AFTER_OUTAGE));
+            outages.is_some_and(|outages| outages.was_within(lease::WAIT_AFTER_OUTAGE));
         Ok(has_lease || has_failed)
     }
 
