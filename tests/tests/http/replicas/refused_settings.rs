@@ -100,7 +100,6 @@ async fn a_subscription_that_was_refused_is_none() {
     assert_eq!(get.message().await.unwrap().json()["method"], "notifications/tools/list_changed");
 }
 
-// spec: BATCH-1
 #[tokio::test(start_paused = true)]
 async fn a_level_in_a_batch_that_was_refused_does_not_replace_one_that_was_accepted_later() {
     let store = store();
