@@ -56,7 +56,6 @@ fn a_task_that_fails_or_is_lost_in_a_restart_is_found() {
     let restart = FaultKind::Restart(PROCESS);
     assert_eq!(task_ends(stopped(), restart, (11, 12)), [Rule::TaskEnds]);
     assert_eq!(task_ends(TaskEnd::Unknown, restart, (11, 12)), [Rule::TaskKept]);
-    assert_eq!(task_ends(TaskEnd::Overdue, restart, (11, 12)), [Rule::TaskEnds]);
     let refused = TaskEnd::NotCreated(End::Status(502));
     assert_eq!(task_ends(refused, restart, (11, 12)), [Rule::FailureExplained]);
 }
@@ -107,7 +106,8 @@ fn a_task_is_overdue_if_it_had_time_without_faults() {
     assert_eq!(with_task(|it| overdue(it, &faults)), [Rule::TaskEnds]);
     faults[1].0 = away;
     assert_eq!(with_task(|it| overdue(it, &faults)), []);
-    assert_eq!(with_task(|it| overdue(it, &[])), [Rule::TaskEnds]);
+    let restart = FaultKind::Restart(PROCESS);
+    assert_eq!(with_task(|it| overdue(it, &[(restart, 11, 60)])), [Rule::TaskEnds]);
 }
 
 #[test]
