@@ -60,7 +60,9 @@ impl Checker<'_> {
         let Some((_, before)) = runs.split_last() else { return };
         let is_left = |process: &u32| {
             // No client notes when a task begins to run again, and up to three processes may have run it.
-            let lived = task.began..=task.ended;
+            // One whose client did not get its id lives on.
+            let until = task.created.map_or(Duration::MAX, |_| task.ended);
+            let lived = task.began..=until;
             self.ledger.faults.iter().any(|it| has_left(self.ledger, it, Some(*process), &lived))
         };
         let is_right = task.is_idempotent && runs.len() <= MOST_RUNS && before.iter().all(is_left);
