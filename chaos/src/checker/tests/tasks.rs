@@ -130,6 +130,24 @@ fn a_task_that_may_run_again_must_not_fail_after_one_kill() {
 }
 
 #[test]
+fn a_task_whose_client_did_not_get_its_id_may_run_again_after_a_later_kill() {
+    let unknown = |it: &mut Ledger| {
+        it.tasks[0].is_idempotent = true;
+        (it.tasks[0].created, it.tasks[0].end) = (None, TaskEnd::NotCreated(End::Status(502)));
+        it.runs.push(run_in(200));
+        it.faults.push(Fault { kind: FaultKind::Kill(300), begin: at(11), end: at(12) });
+        it.faults.push(Fault { kind: FaultKind::Kill(PROCESS), begin: at(20), end: at(21) });
+    };
+    // The request may have met the first replica that was killed, so nothing else is wrong.
+    assert!(!with_task(unknown).contains(&Rule::RunsOnce));
+    let known = |it: &mut Ledger| {
+        unknown(it);
+        it.tasks[0].created = Some(at(10));
+    };
+    assert!(with_task(known).contains(&Rule::RunsOnce));
+}
+
+#[test]
 fn a_task_that_runs_twice_without_a_cause_is_found() {
     assert_eq!(with_task(|it| it.runs.push(run_in(200))), [Rule::RunsOnce]);
     let again = |it: &mut Ledger| {

@@ -234,16 +234,22 @@ async fn callers_that_differ_only_in_settings_of_their_views_share_a_connection(
     assert_eq!(fake.starts(), 2);
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_owner_has_a_limited_number_of_connections_for_different_capabilities() {
+/// Two callers of one owner, of which only the second shows views. The owner may have one connection.
+async fn two_kinds(fake: &Fake) -> (Client, Client) {
     let way = Way { revision: Revision::LATEST, http: false };
-    let fake = Fake::speaking(Revision::LATEST_LEGACY, echo());
     let mut limits = GatewayLimits::default();
     (limits.process_lanes, limits.capability_lanes) = (0, 1);
-    let server = viewed(&fake, ASKS, limits);
+    let server = viewed(fake, ASKS, limits);
     let plain = connect(&server, way, |builder| builder).await;
     let name = format!("shows {}", apps::MIME_TYPE);
     let viewing = connect(&server, way, |_| Client::builder(name, "1.0.0")).await;
+    (plain, viewing)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_has_a_limited_number_of_connections_for_different_capabilities() {
+    let fake = Fake::speaking(Revision::LATEST_LEGACY, echo());
+    let (plain, viewing) = two_kinds(&fake).await;
     let hanging = tokio::spawn(plain.call("far__hang", ()).into_future());
     while fake.running().await == 0 {}
     let error = say(&viewing).await.unwrap_err();
@@ -261,15 +267,9 @@ async fn an_owner_has_a_limited_number_of_connections_for_different_capabilities
 
 #[tokio::test(start_paused = true)]
 async fn followers_of_resources_have_no_more_connections_than_calls() {
-    let way = Way { revision: Revision::LATEST, http: false };
     let far = echo().resource(Resource::new("board:///", || async { "text" }));
     let fake = Fake::speaking(Revision::LATEST_LEGACY, far);
-    let mut limits = GatewayLimits::default();
-    (limits.process_lanes, limits.capability_lanes) = (0, 1);
-    let server = viewed(&fake, ASKS, limits);
-    let plain = connect(&server, way, |builder| builder).await;
-    let name = format!("shows {}", apps::MIME_TYPE);
-    let viewing = connect(&server, way, |_| Client::builder(name, "1.0.0")).await;
+    let (plain, viewing) = two_kinds(&fake).await;
     let follow = |caller: &Client| caller.subscribe().resource("board:///").open();
     let first = follow(&plain).await.unwrap();
     assert!(first.missing().is_empty());

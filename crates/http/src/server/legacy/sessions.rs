@@ -109,7 +109,8 @@ impl OpenSessions {
         caller: &Caller,
     ) -> Result<Option<Arc<HttpSession>>, SessionUnavailable> {
         let known = self.known(id, owner, SessionKind::Streamable);
-        if let Some(session) = &known {
+        // Only of a shared session is the record read before the session takes the message.
+        if let Some(session) = known.as_ref().filter(|_| self.core.config.is_shared) {
             session.note_use();
         }
         match known {
