@@ -1,5 +1,7 @@
 //! A server that stops: running calls finish, or are answered with an error.
 
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -208,4 +210,35 @@ async fn a_replica_without_open_calls_stops_after_the_time_of_a_lame_duck() {
     let begun = Instant::now();
     ended(replica(SHORT).await.stopping(), SHORT).await;
     assert!(begun.elapsed() >= SHORT);
+}
+
+/// Sends a request on one new connection after the other, as a balancer does that keeps none open, until
+/// it gets no connection, and returns why. Each request is answered.
+#[cfg(target_os = "linux")]
+fn calls_until_closed(address: SocketAddr, request: &[u8]) -> ErrorKind {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    loop {
+        let mut stream = match std::net::TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => stream,
+            Err(error) => return error.kind(),
+        };
+        let mut answer = [0; 12];
+        let exchanged = stream.write_all(request).and_then(|()| stream.read_exact(&mut answer));
+        exchanged.expect("each connection is served");
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+}
+
+/// A balancer does not repeat a call that it has sent, and answers 502. So the last attempt to connect is
+/// ignored: a connection that the system opened and reset might have carried a request.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_replica_that_stops_answers_on_every_connection_that_the_system_has_opened() {
+    for _ in 0..3 {
+        let server = replica(Duration::from_millis(50)).await;
+        let (address, request) = (server.address, call("echo", json!({ "text": "a" })).bytes());
+        let calls = tokio::task::spawn_blocking(move || calls_until_closed(address, &request));
+        within(server.stopping()).await.unwrap();
+        assert_eq!(within(calls).await.unwrap(), ErrorKind::TimedOut);
+    }
 }

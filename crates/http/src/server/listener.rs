@@ -39,6 +39,9 @@ use super::{health, protocol, read, tcp};
 /// files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How long clients may take to acknowledge connections that the system is opening.
+const LAST_HANDSHAKES: Duration = Duration::from_millis(20);
+
 /// How long a replica that has closed its socket waits for the first request of each connection that it
 /// had accepted. A balancer does not repeat a call that it has sent to a connection which is then closed.
 const LAST_REQUESTS: Duration = Duration::from_millis(500);
@@ -87,10 +90,10 @@ impl Listener {
     ///
     /// The steps of the end: with a shared store the listener serves on for
     /// [`HttpLimits::lame_duck`], while balancers turn to other replicas, unless the endpoint was
-    /// [stopped](Endpoint::stop) before; the socket is closed, so
-    /// that a new process can bind the address; connections that were just accepted get a moment for
-    /// their first request; the endpoint stops; every connection is asked to end
-    /// once it has answered what has come; after [`HttpLimits::drain`] calls are answered with an
+    /// [stopped](Endpoint::stop) before; the connections that the system has opened are accepted, and
+    /// the socket is closed, so that a new process can bind the address; connections that were just
+    /// accepted get a moment for their first request; the endpoint stops; every connection is asked to
+    /// end once it has answered what has come; after [`HttpLimits::drain`] calls are answered with an
     /// error, and connections get half a second to write it. Dropping this future cuts all
     /// connections at once.
     ///
@@ -105,7 +108,7 @@ impl Listener {
             let stopped = endpoint.stopped();
             let over = async { _ = tokio::time::timeout(limits.lame_duck, stopped).await };
             accepting.run_until(over).await;
-            accepting.accept_queued();
+            accepting.end_accepting().await;
         }
         let AcceptLoop { listener, connections, room, places, .. } = accepting;
         drop(listener);
@@ -155,9 +158,11 @@ impl AcceptLoop {
         }
     }
 
-    /// Accepts the connections that wait in the queue of the system, which would reset them when the
-    /// socket is closed.
-    fn accept_queued(&mut self) {
+    /// Accepts every connection that the system has opened or is opening, and no further one. The
+    /// system resets those in its queue when the socket is closed.
+    async fn end_accepting(&mut self) {
+        tcp::ignore_new(&self.listener.listener);
+        self.run_until(tokio::time::sleep(LAST_HANDSHAKES)).await;
         while let Ok(permit) = self.room.clone().try_acquire_owned() {
             match tcp::accept_queued(&self.listener.listener) {
                 Ok((stream, peer)) => self.open(stream, peer, Ok(permit)),

@@ -8,6 +8,8 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use socket2::SockFilter;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -30,6 +32,32 @@ pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
         // While bytes are unacknowledged, TCP repeats them instead of sending probes.
         let _ = socket.set_tcp_user_timeout(Some(limits.unreachable));
         let _ = socket.set_tcp_notsent_lowat(UNSENT);
+    }
+}
+
+/// Makes the system ignore further clients that connect. Those that it has begun to connect are
+/// accepted as before.
+///
+/// A client whose connection is ignored repeats its attempt after a second and is refused once the
+/// socket is closed. It has sent nothing, so a balancer turns to another replica. Without this the
+/// system opens connections up to the moment when the socket is closed, and then resets those that
+/// wait to be accepted, with the requests that were sent on them.
+pub(super) fn ignore_new(listener: &TcpListener) {
+    // A program for the kernel's packet filter; only Linux has it. It drops segments with SYN.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        const LOAD_BYTE: u16 = 0x30;
+        const JUMP_IF_SET: u16 = 0x45;
+        const RETURN: u16 = 0x06;
+        const FLAGS: u32 = 13;
+        const SYN: u32 = 0x02;
+        let program = [
+            SockFilter::new(LOAD_BYTE, 0, 0, FLAGS),
+            SockFilter::new(JUMP_IF_SET, 0, 1, SYN),
+            SockFilter::new(RETURN, 0, 0, 0),
+            SockFilter::new(RETURN, 0, 0, u32::MAX),
+        ];
+        let _ = SockRef::from(listener).attach_filter(&program);
     }
 }
 
@@ -85,5 +113,25 @@ mod tests {
         let (_, peer) = accept_queued(&listener).unwrap();
         assert_eq!(peer, client.local_addr().unwrap());
         assert!(accept_queued(&listener).is_err(), "no other connection waits");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_client_that_connects_once_new_ones_are_ignored_has_no_connection_that_could_be_reset()
+     {
+        use std::io::ErrorKind::{ConnectionRefused, TimedOut};
+        use std::net::TcpStream;
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let before = TcpStream::connect(address).unwrap();
+        ignore_new(&listener);
+        let after = TcpStream::connect_timeout(&address, Duration::from_millis(50)).unwrap_err();
+        assert_eq!(after.kind(), TimedOut);
+        let (_stream, peer) = accept_queued(&listener).unwrap();
+        assert_eq!(peer, before.local_addr().unwrap());
+        assert!(accept_queued(&listener).is_err());
+        drop(listener);
+        assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ConnectionRefused);
     }
 }
