@@ -1,15 +1,15 @@
-//! The files that our documents name exist.
+//! The files and the headings that our documents name exist.
 //!
 //! A page that sends its reader to a file that was renamed is worse than no page. In the documents
 //! for readers of the code, a name in backticks that ends in `.rs` is a file, and so is the target
-//! of a relative link. A file is named by the end of its path; where the line names a crate before
+//! of a relative link, whose part after `#` is a heading of that page. A file is named by the end of its path; where the line names a crate before
 //! it (`proto/src/frame.rs`, or a link to `crates/proto`), the file is one of that crate.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};
 
 /// Pages whose backticks hold names of files; a folder ends in `/`.
-const PAGES: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/"];
+const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/"];
 
 /// What stands for "a file of this kind" and exists nowhere.
 const PATTERNS: &[&str] = &["name/tests.rs"];
@@ -90,10 +90,36 @@ fn last_crate(text: &str) -> Option<&str> {
 
 /// The targets of relative links on a line that are not in the repository.
 fn lost_links<'a>(page: &File, line: &'a str, tree: &Tree) -> Vec<&'a str> {
-    let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
+    let targets = line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
     let relative = targets.filter(|target| !target.is_empty() && !target.contains(':'));
-    relative.filter(|target| !is_in(&join(folder, target), tree)).collect()
+    relative.filter(|target| !leads_somewhere(page, target, tree)).collect()
+}
+
+fn leads_somewhere(page: &File, target: &str, tree: &Tree) -> bool {
+    let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+    let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let path = if path.is_empty() { page.path.clone() } else { join(folder, path) };
+    if heading.is_empty() || !path.ends_with(".md") {
+        return is_in(&path, tree);
+    }
+    let linked = tree.files.iter().find(|file| file.path == path);
+    linked.is_some_and(|file| headings(file).any(|found| anchor(found) == heading))
+}
+
+/// The headings of a page, without what looks like one in a block of code.
+fn headings(page: &File) -> impl Iterator<Item = &str> {
+    let text = page.text.split("```").step_by(2).flat_map(str::lines);
+    text.filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim())
+}
+
+/// The name by which a link finds a heading, as the sites make it that show repositories.
+fn anchor(heading: &str) -> String {
+    let letters = heading.chars().filter_map(|letter| match letter {
+        ' ' => Some('-'),
+        letter if letter.is_alphanumeric() || "-_".contains(letter) => Some(letter),
+        _ => None,
+    });
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// The path of a link from the root of the repository.
@@ -147,8 +173,14 @@ mod tests {
 
     #[test]
     fn a_link_that_leads_nowhere_is_found() {
-        let text = "[a](../crates/proto) [b](https://example.com) [c](#part)\n\
-                    [d](../crates/gone.rs#part)\n";
+        let text = "[a](../crates/proto) [b](https://example.com)\n[d](../crates/gone.rs#part)\n";
         assert_eq!(lines("docs/a.md", text), [2]);
+    }
+
+    #[test]
+    fn a_link_to_a_heading_that_is_not_there_is_found() {
+        let text = "[a](#the-first-part) [b](a.md#the-first-part)\n[c](#code)\n[d](a.md#gone)\n\
+                    ## The `first` part!\n```\n# code\n```\n";
+        assert_eq!(lines("docs/a.md", text), [2, 3]);
     }
 }
