@@ -7,7 +7,7 @@ use bowline_http::store::wrapper::OperationKind;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::replica::{Replica, store};
+use super::replica::{Replica, settle, store};
 use crate::test_server::{Session, request};
 
 const NOTE: &str = "note://a";
@@ -62,6 +62,38 @@ async fn a_level_that_was_refused_does_not_replace_one_that_was_accepted_later()
     sends_log_messages(&[&a, &b], &session).await;
     refused_then_accepted([&a, &b], &session, [level("error"), level("debug")]).await;
     sends_log_messages(&[&a, &b], &session).await;
+}
+
+// spec: SESS-7
+#[tokio::test(start_paused = true)]
+async fn a_level_whose_client_hung_up_and_that_another_request_stored_holds_when_it_is_set_again() {
+    let (a, b, session) = shared().await;
+    let set = |replica, (method, params)| status(replica, &session, method, params);
+    a.link.refuse([OperationKind::Put]);
+    a.link.hold_replies(OperationKind::Put);
+    let mut given_up = Box::pin(set(&a, level("error")));
+    assert!(timeout(SOON, &mut given_up).await.is_err(), "the store has not replied");
+    a.link.refuse(None);
+    // What another request stores meanwhile has the level, too.
+    let subscribed = set(&a, ("resources/subscribe", json!({ "uri": NOTE })));
+    let replied = async {
+        settle().await;
+        drop(given_up);
+        a.link.hold_replies(None);
+    };
+    assert_eq!(tokio::join!(subscribed, replied).0, 200);
+    // The client tries again: the second endpoint has the level already, and writes nothing.
+    assert_eq!(set(&b, level("error")).await, 200);
+    for replica in [&a, &b] {
+        assert_eq!(ping(replica, &session).await, 200);
+    }
+    for replica in [&a, &b] {
+        replica.handlers.step(2);
+        let call = session.call("tell", json!({ "count": 1 }));
+        let (_, body) = timeout(SOON, replica.ask(&call)).await.expect("the answer");
+        assert!(!body.contains("notifications/message"), "the answer alone: {body}");
+        assert!(body.contains("told 1"), "{body}");
+    }
 }
 
 async fn sends_log_messages(replicas: &[&Replica], session: &Session) {

@@ -17,9 +17,15 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use serde_json::json;
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::test_server::{Handlers, Session, initialize, sample_server};
 use crate::wire::{Event, Request};
+
+/// Lets all other tasks run.
+pub(super) async fn settle() {
+    sleep(Duration::from_millis(1)).await;
+}
 
 /// A store in memory, by the clock of the runtime.
 pub(super) fn store() -> Arc<MemoryBackend> {
@@ -118,8 +124,9 @@ impl Wrapper for Link {
     fn before<'a>(&'a self, operation: Operation<'a>) -> BoxFuture<'a, Result<()>> {
         let of = (operation.kind, operation.key.as_str().to_owned());
         self.operations.lock().unwrap().push(of);
-        // Of an append, the reply is the refusal.
-        let is_refused = operation.kind != OperationKind::Append && self.refuses(operation.kind);
+        // Of a put and an append, the reply is the refusal.
+        let is_replied = matches!(operation.kind, OperationKind::Put | OperationKind::Append);
+        let is_refused = !is_replied && self.refuses(operation.kind);
         let result = match is_refused || self.is_cut.load(Ordering::Relaxed) {
             true => Err(out_of_reach()),
             false => Ok(()),
@@ -163,7 +170,10 @@ impl Wrapper for Link {
         expiry: Duration,
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
-        let written = self.memory.put(key, value, expiry, expect);
+        let written: BoxFuture<'a, _> = match self.refuses(OperationKind::Put) {
+            true => Box::pin(std::future::ready(Err(out_of_reach()))),
+            false => self.memory.put(key, value, expiry, expect),
+        };
         match key.as_str().starts_with("session/") {
             true => Box::pin(self.reply(OperationKind::Put, written)),
             false => written,

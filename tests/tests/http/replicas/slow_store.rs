@@ -8,13 +8,8 @@ use bowline_http::store::wrapper::OperationKind;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::replica::{Events, Replica, store};
+use super::replica::{Events, Replica, settle, store};
 use crate::test_server::{request, text_of};
-
-/// Lets all other tasks run.
-async fn settle() {
-    sleep(Duration::from_millis(1)).await;
-}
 
 /// Whether a stream stays silent for a second.
 async fn is_silent(stream: &mut Events) -> bool {
