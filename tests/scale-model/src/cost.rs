@@ -42,7 +42,7 @@ pub(crate) const COPY_SECONDS: f64 = 30.0;
 
 /// Requests per second of one core of a replica, with its sessions in memory: `http/2025-11-25/64B/c32`
 /// of `cargo xtask bench`; and the share of it that is left with sessions in Redis, which
-/// `cargo bench -p bowline-tests --bench sessions_on_redis` measures: the lowest on any machine.
+/// `cargo bench -p bowline-tests --bench sessions_on_redis` measures: the lowest of three machines.
 pub(crate) const REQUESTS: f64 = 104_012.0;
 pub(crate) const SHARE_WITH_REDIS: f64 = 0.38;
 

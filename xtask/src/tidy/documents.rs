@@ -2,8 +2,9 @@
 //!
 //! A page that sends its reader to a file that was renamed is worse than no page. In the documents
 //! for readers of the code, a name in backticks that ends in `.rs` is a file, and so is the target
-//! of a relative link, whose part after `#` is a heading of that page. A file is named by the end of its path; where the line names a crate before
-//! it (`proto/src/frame.rs`, or a link to `crates/proto`), the file is one of that crate.
+//! of a relative link; what follows its `#` is a heading of that page. A file is named by the end of
+//! its path; where the line names a crate before it (`proto/src/frame.rs`, or a link to
+//! `crates/proto`), the file is one of that crate.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};
