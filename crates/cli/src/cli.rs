@@ -3,7 +3,7 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use crate::commands::sandbox;
 use crate::commands::{
     bench, call, check, complete, completions, connect, demo, gateway, inspect, list, login,
@@ -68,7 +68,7 @@ enum Command {
     Connect(connect::Args),
     Serve(serve::Args),
     Gateway(gateway::Args),
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     Sandbox(sandbox::Args),
     Login(login::Args),
     Logout(logout::Args),
@@ -93,7 +93,7 @@ impl Command {
             Self::Connect(args) => args.run().await,
             Self::Serve(args) => args.run().await,
             Self::Gateway(args) => args.run().await,
-            #[cfg(target_os = "linux")]
+            #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
             Self::Sandbox(args) => args.run(),
             Self::Login(args) => args.run().await,
             Self::Logout(args) => args.run().await,

@@ -3,12 +3,16 @@
 //! The process restricts itself and then becomes the command, so the restrictions hold for the
 //! command and all processes that it starts, and cannot be taken back. Landlock restricts files,
 //! TCP and signals; `calls` refuses the system calls that Landlock does not restrict, such as those
-//! that make other sockets. What the kernel does not enforce is refused, or printed if the user asks
-//! for a best effort.
+//! that make other sockets; `privileges` leaves the command no privileges and no open files. What the
+//! kernel does not enforce is refused, or printed if the user asks for a best effort.
+//!
+//! docs/commands/sandbox.md lists what a command cannot do, and what it still can. Tests try each of
+//! these things.
 
 mod calls;
+mod privileges;
 
-use std::ffi::{OsString, c_int};
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -20,6 +24,7 @@ use landlock::{
     path_beneath_rules,
 };
 
+use self::calls::Allowed;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, text};
 
@@ -28,7 +33,8 @@ use crate::print::{self, text};
 /// Write it before the command of a server, here or in the configuration of a host. The server and
 /// all processes that it starts can read the folders of the system, such as /usr and /etc, and no
 /// other files. They cannot use the network, connect to socket files, or signal other processes. The
-/// kernel enforces it (Landlock and seccomp, since Linux 6.12), without root.
+/// kernel enforces it (Landlock and seccomp, since Linux 6.12), without root. The page of this
+/// command lists all that it prevents, and what it does not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -45,6 +51,18 @@ pub(crate) struct Args {
     /// can then start programs outside the sandbox
     #[arg(long)]
     unix_sockets: bool,
+    /// Allows changing the mode, owner, times and attributes of files: of all files that you own, not
+    /// only of those that the command can read or write
+    #[arg(long)]
+    metadata: bool,
+    /// Allows watching files for changes: the command then learns the names of files in all folders
+    /// that you can read
+    #[arg(long)]
+    watch: bool,
+    /// Runs the command although you are root. It can then read the files of root in the folders of
+    /// the system, such as /etc/shadow
+    #[arg(long)]
+    as_root: bool,
     /// Runs the command even if the kernel cannot enforce all of this, and prints what it cannot
     /// (Linux 6.2 to 6.11)
     #[arg(long)]
@@ -61,6 +79,8 @@ Examples:
   bowline call echo message=hi -- bowline sandbox -- ./server
   bowline sandbox --network -- bowline connect https://mcp.example.com/mcp
 ";
+
+const AS_ROOT: &str = "start it as another user, or allow root with `--as-root`";
 
 /// What programs need to run: libraries, programs, and the settings of the system.
 const SYSTEM: &[&str] = &[
@@ -95,6 +115,9 @@ const SINCE: [(ABI, &str); 2] = [
 
 impl Args {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
+        if privileges::is_root() && !self.as_root {
+            return Err(Failure::usage("the command would run as root").hint(AS_ROOT));
+        }
         let (program, arguments) = self.command.split_first().expect("clap demands a command");
         self.restrict(Path::new(program))?;
         let error = Command::new(program).args(arguments).exec();
@@ -124,7 +147,9 @@ impl Args {
         for missing in self.accept(&status.ruleset, status.landlock.into())? {
             print::note(text!("this kernel cannot enforce all: the command could {missing}"));
         }
-        calls::refuse(&self.families()).map_err(unenforced)
+        calls::refuse(self.allowed()).map_err(unenforced)?;
+        privileges::drop_capabilities().map_err(unenforced)?;
+        privileges::close_inherited().map_err(unenforced)
     }
 
     /// What is forbidden unless a rule allows it.
@@ -158,17 +183,15 @@ impl Args {
         }
     }
 
-    /// The families of sockets that the command may make. Netlink is how a program learns which
-    /// addresses this machine has.
-    fn families(&self) -> Vec<c_int> {
-        let mut families = Vec::new();
-        if self.network {
-            families.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
+    /// The calls that the options allow.
+    fn allowed(&self) -> Allowed {
+        Allowed {
+            network: self.network,
+            unix_sockets: self.unix_sockets,
+            writes: !self.write.is_empty(),
+            metadata: self.metadata,
+            watch: self.watch,
         }
-        if self.unix_sockets {
-            families.push(libc::AF_UNIX);
-        }
-        families
     }
 }
 
@@ -234,13 +257,5 @@ mod tests {
                 assert_eq!(refused.exit(), Exit::Unreachable);
             }
         }
-    }
-
-    #[test]
-    fn sockets_are_those_that_the_user_allows() {
-        assert_eq!(args(&[]).families(), [0; 0]);
-        assert_eq!(args(&["--unix-sockets"]).families(), [libc::AF_UNIX]);
-        let network = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-        assert_eq!(args(&["--network"]).families(), network);
     }
 }

@@ -19,6 +19,8 @@ mod kernel;
 mod list;
 mod login;
 mod observe;
+#[cfg(target_os = "linux")]
+mod promises;
 mod questions;
 mod read;
 #[allow(dead_code, reason = "these tests need little of it")]

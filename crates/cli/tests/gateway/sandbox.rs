@@ -24,8 +24,8 @@ async fn a_gateway_starts_a_server_that_reads_only_what_its_entry_grants() {
         secret.display()
     );
     let open = ["sh", "-c", &script];
-    let grant = ["sandbox", "--read", BOWLINE, "--read", shared.to_str().unwrap(), "--"];
-    let closed = [&grant[..], &open].concat();
+    let grant = ["--read", BOWLINE, "--read", shared.to_str().unwrap(), "--"];
+    let closed = [&["sandbox"], kernel::as_root(), &grant, &open].concat();
     let config = json!({ "mcpServers": {
         "closed": { "command": BOWLINE, "args": closed },
         "open": { "command": open[0], "args": open[1..] },

@@ -18,6 +18,18 @@ pub(crate) fn has_landlock() -> bool {
     has("landlock", rules.map(drop))
 }
 
+/// The user who runs the tests.
+pub(crate) fn user() -> u32 {
+    use std::os::unix::fs::MetadataExt as _;
+
+    std::fs::metadata("/proc/self").expect("a system has processes").uid()
+}
+
+/// The option that a sandbox needs if the tests run as root.
+pub(crate) fn as_root() -> &'static [&'static str] {
+    if user() == 0 { &["--as-root"] } else { &[] }
+}
+
 /// Whether this process may keep secrets in the keyring of the kernel. Containers often may not.
 #[cfg(feature = "keyring")]
 pub(crate) fn has_keyring() -> bool {

@@ -1,11 +1,11 @@
 //! The system calls that the kernel refuses the command, because Landlock does not restrict them.
 //!
-//! A filter (seccomp) refuses to make sockets of all families but those that the user allows.
-//! Socket files need that most: a user's bus or a container daemon, which listen on one, start
-//! programs outside the sandbox for every client. Three more ways lead around the rules, and are
-//! refused always: `io_uring`, which makes sockets without system calls, the requests with which a
-//! process types commands into its terminal, and the keyrings of the kernel, which hold secrets of
-//! the user but are no files.
+//! Filters (seccomp) see the numbers that a call is made with, and not the path that it names. So a
+//! call that Landlock does not bind to the allowed folders is refused for all files, unless an option
+//! allows it for all. `tables` lists the calls; docs/commands/sandbox.md lists what they would do.
+
+mod newer;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
@@ -15,82 +15,84 @@ use seccompiler::{
     SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-/// The requests of terminals that insert input or select text: `TIOCSTI` and `TIOCLINUX`.
-const TYPING: [u64; 2] = [0x5412, 0x541C];
-/// The calls that are refused with all arguments.
-const ALWAYS: [c_long; 4] =
-    [libc::SYS_io_uring_setup, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_request_key];
-/// The bits of a socket's type; the others are flags.
-const SOCKET_TYPE: u64 = 0xF;
-/// Marks the calls of the x32 ABI, which share the filter of x86-64.
-const X32: i64 = 0x4000_0000;
-/// The number of `ioctl` in the x32 ABI. The other calls of the filter keep theirs.
-const X32_IOCTL: i64 = 514;
+/// What the options of the user allow.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Allowed {
+    pub(super) network: bool,
+    pub(super) unix_sockets: bool,
+    /// Changing at least one file or folder.
+    pub(super) writes: bool,
+    /// Mode, owner, times and attributes of files that a path names.
+    pub(super) metadata: bool,
+    pub(super) watch: bool,
+}
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+/// When a call is refused: always without rules, otherwise if one of them matches.
+type Calls = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Refuses these calls to the calling thread, and to all processes that it starts or becomes.
-/// Sockets can be made of these address families only.
+/// The refused calls by the error that they return.
+#[derive(Debug, Default)]
+struct Refused(BTreeMap<c_int, Calls>);
+
+/// Refuses calls to the calling thread, and to all processes that it starts or becomes.
 ///
 /// # Errors
 ///
-/// If the kernel has no filters, or the processor is one that the filter does not know.
-pub(super) fn refuse(families: &[c_int]) -> Result<(), Error> {
-    let rules = rules(families)?;
-    let refused = SeccompAction::Errno(libc::EACCES.unsigned_abs());
-    // A call of another ABI, such as one of 32 bits, ends the process.
-    let processor = std::env::consts::ARCH.try_into()?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, processor)?;
-    seccompiler::apply_filter(&BpfProgram::try_from(filter)?)
+/// If the kernel has no filters, or the processor is one that the filters do not know.
+pub(super) fn refuse(allowed: Allowed) -> Result<(), Error> {
+    for (error, calls) in tables::refused(allowed)?.0 {
+        let refused = SeccompAction::Errno(error.unsigned_abs());
+        // A call of another processor's interface, such as one of 32 bits, ends the process.
+        let processor = std::env::consts::ARCH.try_into()?;
+        let filter = SeccompFilter::new(calls, SeccompAction::Allow, refused, processor)?;
+        seccompiler::apply_filter(&BpfProgram::try_from(filter)?)?;
+    }
+    newer::refuse(newer::LAST_KNOWN)
 }
 
-/// The refused calls. A call is refused if one of its rules matches, or if it has none.
-fn rules(families: &[c_int]) -> Result<Rules, BackendError> {
-    let others = families.iter().map(|family| condition(0, SeccompCmpOp::Ne, *family));
-    let others = others.collect::<Result<Vec<_>, _>>()?;
-    let sockets = match others.is_empty() {
-        true => Vec::new(),
-        false => vec![SeccompRule::new(others)?],
-    };
-    let is_typing =
-        |request| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
-    let typing = TYPING.map(|request| SeccompRule::new(vec![is_typing(request)?]));
-    let mut rules = BTreeMap::from([
-        (number(libc::SYS_socket), sockets),
-        (number(libc::SYS_ioctl), typing.into_iter().collect::<Result<_, _>>()?),
-    ]);
-    rules.extend(ALWAYS.map(|call| (number(call), Vec::new())));
-    if !families.contains(&libc::AF_UNIX) {
-        // A datagram socket of a pair can send to other sockets than its peer. The kernel makes
-        // raw ones datagram sockets.
-        let is = |kind| condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), kind);
-        let pairs =
-            [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| SeccompRule::new(vec![is(kind)?]));
-        rules.insert(number(libc::SYS_socketpair), pairs.into_iter().collect::<Result<_, _>>()?);
+impl Refused {
+    /// Refuses these calls with all arguments.
+    fn always(&mut self, error: c_int, calls: &[c_long]) {
+        let refused = self.0.entry(error).or_default();
+        refused.extend(calls.iter().map(|call| (number(*call), Vec::new())));
     }
-    if cfg!(target_arch = "x86_64") {
-        rules.append(&mut rules.iter().map(|(call, rules)| (x32(*call), rules.clone())).collect());
+
+    /// Refuses a call whose arguments match all conditions of one of these rules.
+    fn when<const N: usize>(
+        &mut self,
+        call: c_long,
+        rules: [Vec<SeccompCondition>; N],
+    ) -> Result<(), BackendError> {
+        let rules = rules.into_iter().map(SeccompRule::new).collect::<Result<Vec<_>, _>>()?;
+        self.0.entry(libc::EPERM).or_default().entry(number(call)).or_default().extend(rules);
+        Ok(())
     }
-    Ok(rules)
 }
 
-fn condition(
-    argument: u8,
-    operator: SeccompCmpOp,
-    value: c_int,
-) -> Result<SeccompCondition, BackendError> {
-    let value = u64::from(value.unsigned_abs());
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+/// The argument, as a number of 32 bits, is this value.
+fn is(argument: u8, value: u32) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value.into())
+}
+
+/// The argument, as a number of 32 bits, is another value.
+fn is_not(argument: u8, value: u32) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value.into())
+}
+
+/// These bits of the argument have this value.
+fn has_bits(argument: u8, mask: u32, value: u32) -> Result<SeccompCondition, BackendError> {
+    let operator = SeccompCmpOp::MaskedEq(mask.into());
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value.into())
+}
+
+/// The argument is a pointer that is not null.
+fn is_pointer(argument: u8) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)
 }
 
 #[allow(clippy::useless_conversion, reason = "a `c_long` has 32 bits on some systems")]
 fn number(call: c_long) -> i64 {
     call.into()
-}
-
-/// The number of a call in the x32 ABI.
-fn x32(call: i64) -> i64 {
-    X32 | if call == number(libc::SYS_ioctl) { X32_IOCTL } else { call }
 }
 
 #[cfg(test)]
@@ -102,10 +104,10 @@ mod tests {
 
     use super::*;
 
-    /// How attempts to use sockets end in a thread that may make those of these families.
-    fn attempts(families: &'static [c_int]) -> [Option<std::io::ErrorKind>; 4] {
+    /// How attempts to use sockets end in a thread with these options.
+    fn attempts(network: bool, unix_sockets: bool) -> [Option<std::io::ErrorKind>; 4] {
         let attempts = move || {
-            refuse(families).unwrap();
+            refuse(Allowed { network, unix_sockets, ..Allowed::default() }).unwrap();
             [
                 UnixStream::connect("/absent").map(drop),
                 UnixDatagram::pair().map(drop),
@@ -121,22 +123,9 @@ mod tests {
     #[test]
     fn only_sockets_of_allowed_families_are_made() {
         let refused = Some(PermissionDenied);
-        assert_eq!(attempts(&[]), [refused, refused, None, refused]);
-        assert_eq!(attempts(&[libc::AF_INET]), [refused, refused, None, None]);
-        assert_eq!(attempts(&[libc::AF_UNIX]), [Some(NotFound), None, None, refused]);
-        assert_eq!(attempts(&[libc::AF_UNIX, libc::AF_INET]), [Some(NotFound), None, None, None]);
-    }
-
-    // spec: LOCAL-6
-    #[test]
-    fn rings_and_keyrings_are_refused_always() {
-        let calls =
-            [libc::SYS_io_uring_setup, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_request_key];
-        for families in [&[][..], &[libc::AF_UNIX, libc::AF_INET]] {
-            let rules = rules(families).unwrap();
-            for call in calls {
-                assert_eq!(rules.get(&number(call)), Some(&Vec::new()), "{call}");
-            }
-        }
+        assert_eq!(attempts(false, false), [refused, refused, None, refused]);
+        assert_eq!(attempts(true, false), [refused, refused, None, None]);
+        assert_eq!(attempts(false, true), [Some(NotFound), None, None, refused]);
+        assert_eq!(attempts(true, true), [Some(NotFound), None, None, None]);
     }
 }
