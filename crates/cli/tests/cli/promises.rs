@@ -106,35 +106,29 @@ fn check(is_meant: impl Fn(&Row) -> bool) {
         let free = Outside::of(user).attempt(&attempts, None);
         for option in &options {
             let sandboxed = Outside::of(user).attempt(&attempts, Some(option));
-            for row in &rows {
-                mistakes.extend(row.mistakes(user, option, &free, &sandboxed));
-            }
+            let wrong = rows.iter().flat_map(|row| row.wrong((user, option), [&sandboxed, &free]));
+            mistakes.extend(wrong.map(|attempt| {
+                let [inside, outside] = [&sandboxed, &free].map(|it| &it[attempt]);
+                format!("{user:?} {option} {attempt}: `{inside}`, without a sandbox `{outside}`")
+            }));
         }
     }
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
 impl Row {
-    /// What ended otherwise than the row says.
-    fn mistakes(
+    /// The attempts that ended otherwise than the row says, for this user with this option.
+    fn wrong(
         &self,
-        user: User,
-        option: &str,
-        free: &Outcomes,
-        sandboxed: &Outcomes,
-    ) -> Vec<String> {
+        (user, option): (User, &str),
+        [sandboxed, free]: [&Outcomes; 2],
+    ) -> impl Iterator<Item = &String> {
         let allows = |it: &String| it == option || (it == "--as-root" && user.is_root());
         let is_allowed = self.refused_unless.as_ref().is_none_or(|it| it.iter().any(allows));
-        let is_wrong = |attempt: &&String| {
+        self.attempts.iter().filter(move |attempt| {
             let [inside, outside] = [sandboxed, free].map(|it| it[*attempt] == "done");
             inside != (is_allowed && outside)
-        };
-        let wrong = self.attempts.iter().filter(is_wrong);
-        let told = wrong.map(|attempt| {
-            let ends = [&sandboxed[attempt], &free[attempt]].map(|end| format!("`{end}`"));
-            format!("{user:?} {option} {attempt}: {}, without a sandbox {}", ends[0], ends[1])
-        });
-        told.collect()
+        })
     }
 }
 
@@ -157,7 +151,7 @@ fn mode_owner_times_and_attributes_of_files_outside_stay() {
 
 // spec: LOCAL-6
 #[test]
-fn inotify_tells_no_names_of_files_outside() {
+fn inotify_reveals_no_names_of_files_outside() {
     check_subject("Watching");
 }
 
