@@ -5,6 +5,7 @@ use bowline::types::json::Object;
 
 use crate::arguments::Words;
 use crate::exit::{Exit, Failure};
+use crate::print::text;
 use crate::schema::Parameters;
 use crate::suggest;
 
@@ -51,6 +52,6 @@ pub(crate) async fn explain(client: &Client, tool: &str, failure: Failure) -> Fa
 }
 
 fn unknown(tool: &str, names: &[&str]) -> Failure {
-    let hint = suggest::hint(tool, names).unwrap_or_else(|| "it has no tools".to_owned());
-    Failure::new(Exit::Refused, format!("the server has no tool `{tool}`")).hint(hint)
+    let hint = suggest::hint(tool, names).unwrap_or_else(|| "it has no tools".into());
+    Failure::new(Exit::Refused, text!("the server has no tool `{tool}`")).hint(hint)
 }

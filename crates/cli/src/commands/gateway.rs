@@ -15,7 +15,7 @@ use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::logins::GatewayLogins;
 use crate::observe::{Observation, ObserveArgs};
-use crate::print;
+use crate::print::{self, line, text};
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 use crate::shared_state::SharedStateArgs;
 use crate::variables::InputArgs;
@@ -87,7 +87,7 @@ impl Args {
         let gateway = Gateway::with_options(&file, options);
         let gateway = gateway.map_err(|error| unusable(&error))?;
         for note in gateway.notes() {
-            print::note(&format!("left out: {note}"));
+            print::note(text!("left out: {note}"));
         }
         let name = file.gateway.name.as_deref().unwrap_or("bowline");
         let info = Implementation::new(name, env!("CARGO_PKG_VERSION"));
@@ -132,7 +132,7 @@ impl Args {
 
 async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), Failure> {
     if let Some(admin) = observation.admin_url() {
-        print::note(&format!("metrics at {admin}/metrics"));
+        print::note(text!("metrics at {admin}/metrics"));
     }
     observation.set_ready(true);
     over_stdio(server).await
@@ -144,11 +144,11 @@ fn options(variables: ConfigVariables, observation: &Observation) -> GatewayOpti
     let layer = observation.client();
     let options = GatewayOptions::new(variables)
         .dialled_by(move |_, launch| launch.configured(&logins, layer.clone()))
-        .reporting(|note| print::note(&note.to_string()));
+        .reporting(|note| print::note(line(note)));
     let Some(path) = asking_file() else { return options };
     let (memory, warning) = AskingServers::read(path);
     if let Some(warning) = warning {
-        print::note(&warning);
+        print::note(line(warning));
     }
     options.remembering(memory)
 }
@@ -175,21 +175,24 @@ fn folder(path: &Path) -> PathBuf {
 }
 
 fn unusable(error: &ConfigError) -> Failure {
-    let failure = Failure::new(Exit::Unreachable, error.without_advice());
-    failure.hint(error.advice().unwrap_or("`bowline gateway --help` shows such a file"))
+    let failure = Failure::new(Exit::Unreachable, line(error.without_advice()));
+    match error.advice() {
+        Some(advice) => failure.hint(line(advice)),
+        None => failure.hint("`bowline gateway --help` shows such a file"),
+    }
 }
 
 fn report(outcome: Result<Reloaded, ConfigError>) {
     match outcome {
         Ok(reloaded) => {
             for note in &reloaded.notes {
-                print::note(&format!("left out: {note}"));
+                print::note(text!("left out: {note}"));
             }
             let changes = [("stopped", &reloaded.stopped), ("started", &reloaded.started)];
             for (verb, names) in changes.into_iter().filter(|(_, names)| !names.is_empty()) {
-                print::note(&format!("the configuration changed: {verb} {}", names.join(", ")));
+                print::note(text!("the configuration changed: {verb} {}", names.join(", ")));
             }
         }
-        Err(error) => print::note(&format!("the old configuration stays: {error}")),
+        Err(error) => print::note(text!("the old configuration stays: {error}")),
     }
 }
