@@ -139,7 +139,7 @@ fn files(refused: &mut Refused, allowed: Allowed) -> Result<(), BackendError> {
     refused.always(libc::EPERM, OLD_METADATA);
     // As if the file system had no attributes, which programs expect.
     refused.always(libc::EOPNOTSUPP, ATTRIBUTES);
-    if allowed.writes {
+    if allowed.open_metadata {
         // Without a path it is for an open file.
         return refused.when(libc::SYS_utimensat, [vec![is_pointer(1)?]]);
     }
