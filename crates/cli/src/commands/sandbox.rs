@@ -188,7 +188,8 @@ impl Args {
         Allowed {
             network: self.network,
             unix_sockets: self.unix_sockets,
-            writes: !self.write.is_empty(),
+            // What root may read are the files of the system.
+            open_metadata: !self.write.is_empty() && !privileges::is_root(),
             metadata: self.metadata,
             watch: self.watch,
         }

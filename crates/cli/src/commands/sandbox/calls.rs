@@ -20,8 +20,8 @@ use seccompiler::{
 pub(super) struct Allowed {
     pub(super) network: bool,
     pub(super) unix_sockets: bool,
-    /// Changing at least one file or folder.
-    pub(super) writes: bool,
+    /// Mode, owner, times and attributes of open files, also of those that may only be read.
+    pub(super) open_metadata: bool,
     /// Mode, owner, times and attributes of files that a path names.
     pub(super) metadata: bool,
     pub(super) watch: bool,

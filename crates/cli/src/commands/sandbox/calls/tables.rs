@@ -14,6 +14,10 @@ const LISTXATTRAT: c_long = 465;
 const REMOVEXATTRAT: c_long = 466;
 const FILE_SETATTR: c_long = 469;
 
+/// The mode that opens a file neither for reading nor for writing. Landlock does not check that, and the calls for
+/// open files then reach files outside.
+const UNCHECKED: u32 = 3;
+
 /// Change the mode, owner, times or flags of a file that a path names.
 const METADATA: &[c_long] = &[libc::SYS_fchmodat, FCHMODAT2, libc::SYS_fchownat, FILE_SETATTR];
 #[cfg(target_arch = "x86_64")]
@@ -47,10 +51,6 @@ const ATTRIBUTES: &[c_long] = &[
     libc::SYS_lremovexattr,
     REMOVEXATTRAT,
 ];
-/// Opens a file neither for reading nor for writing. Landlock does not check that, and the calls for
-/// open files then reach files outside.
-const UNCHECKED: u32 = 3;
-
 /// Change extended attributes of an open file.
 const OPEN_ATTRIBUTES: &[c_long] = &[libc::SYS_fsetxattr, libc::SYS_fremovexattr];
 
@@ -139,7 +139,7 @@ fn files(refused: &mut Refused, allowed: Allowed) -> Result<(), BackendError> {
     refused.always(libc::EPERM, OLD_METADATA);
     // As if the file system had no attributes, which programs expect.
     refused.always(libc::EOPNOTSUPP, ATTRIBUTES);
-    if allowed.writes {
+    if allowed.open_metadata {
         // Without a path it is for an open file.
         return refused.when(libc::SYS_utimensat, [vec![is_pointer(1)?]]);
     }
