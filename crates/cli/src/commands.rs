@@ -15,6 +15,7 @@ pub(crate) mod logout;
 pub(crate) mod man;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod request;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub(crate) mod sandbox;
 pub(crate) mod serve;

@@ -13,6 +13,7 @@ use bowline_gateway::{
 
 use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
+use crate::interrupt::closing;
 use crate::logins::GatewayLogins;
 use crate::observe::{Observation, ObserveArgs};
 use crate::print::{self, line, text};
@@ -104,8 +105,8 @@ impl Args {
             outcome = serving => outcome,
             () = gateway.follow((&path, seen), load, report) => Ok(()),
         };
-        gateway.close().await;
-        observation.end().await;
+        closing(gateway.close()).await;
+        closing(observation.end()).await;
         outcome.map(|()| Exit::Done)
     }
 
