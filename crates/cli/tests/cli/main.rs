@@ -10,6 +10,7 @@ mod check_failures;
 mod config;
 mod demo;
 mod exits;
+mod gateway;
 mod hints;
 mod http_script;
 mod inspect;

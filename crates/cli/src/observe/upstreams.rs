@@ -1,0 +1,71 @@
+//! The servers behind a gateway that fail: as notes or lines of the log, and as a metric.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bowline::types::json::RawJson;
+use bowline::types::text::excerpt;
+use bowline::types::time::{iso, since_1970};
+use bowline_gateway::UpstreamChange;
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::MeterProvider as _;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use serde::Serialize;
+
+use super::log::LogFormat;
+use crate::print;
+
+/// Tells which servers fail now, each with the cause.
+pub(super) type Failing = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
+
+/// A line of the log.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    time: String,
+    event: &'static str,
+    upstream: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a str>,
+}
+
+/// Reports a server that begins to fail, or that works again.
+pub(super) fn report(format: Option<LogFormat>, upstream: &str, change: UpstreamChange<'_>) {
+    let (event, cause) = match change {
+        UpstreamChange::Failing(cause) => ("upstream_failing", Some(cause)),
+        _ => ("upstream_working", None),
+    };
+    if format == Some(LogFormat::Json) {
+        let line = Line { time: iso(since_1970(SystemTime::now())), event, upstream, cause };
+        return print::note(RawJson::from_value(&line).unwrap_or_default().as_str());
+    }
+    let text = match cause {
+        Some(cause) => format!("`{upstream}` fails: {cause}"),
+        None => format!("`{upstream}` works again"),
+    };
+    print::note(&one_line(&text));
+}
+
+/// Measures which servers fail: `bowline.upstream.failing` has a row for each that does.
+pub(super) fn measure(meters: &SdkMeterProvider, failing: Failing) {
+    let meter = meters.meter("bowline");
+    let gauge = meter.u64_observable_gauge("bowline.upstream.failing");
+    let gauge = gauge.with_description("Which servers behind the gateway do not work.");
+    gauge
+        .with_callback(move |observer| {
+            for (name, _) in failing() {
+                observer.observe(1, &[KeyValue::new("bowline.upstream", excerpt(&name))]);
+            }
+        })
+        .build();
+}
+
+/// The servers that fail as lines for people.
+pub(super) fn shown(failing: &Failing) -> String {
+    let failing = failing().into_iter();
+    failing.map(|(name, cause)| one_line(&format!("{name} fails: {cause}")) + "\n").collect()
+}
+
+/// Causes may be the last lines that a server wrote.
+fn one_line(text: &str) -> String {
+    print::clean(text).replace('\n', " ")
+}
