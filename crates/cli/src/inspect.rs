@@ -3,6 +3,7 @@
 //! * `path`: the way to a server over the network, from its name to TLS;
 //! * `lint`: what hosts and models stumble over in the lists;
 //! * `tokens`: what the list of tools costs a model;
+//! * `rules`: what the lists tell about the entries of a file;
 //! * `report`: the findings as text and as JSON;
 //! * `all`: every configured server, side by side; `overview`: the table of them.
 
@@ -11,6 +12,7 @@ pub(crate) mod lint;
 mod overview;
 mod path;
 pub(crate) mod report;
+mod rules;
 pub(crate) mod tokens;
 
 use std::time::{Duration, Instant};
@@ -21,6 +23,7 @@ use bowline::types::text::counted;
 use serde::Serialize;
 
 use self::lint::{Finding, Lists};
+use self::rules::ListedNames;
 use crate::exit::{Exit, Failure};
 use crate::request::{late, within};
 use crate::target::{Place, Target, client};
@@ -36,6 +39,8 @@ pub(crate) struct Inspection {
     pub(crate) authorization: Authorization,
     /// What is wrong with its lists.
     pub(crate) findings: Vec<Finding>,
+    /// The names in its lists.
+    names: ListedNames,
     /// Why the last step failed.
     pub(crate) failure: Option<Failure>,
 }
@@ -90,6 +95,7 @@ impl Inspection {
                 Place::Command(_) => Authorization::Local,
             },
             findings: Vec::new(),
+            names: ListedNames::default(),
             failure: None,
         };
         let outcome = Box::pin(inspection.walk(target, patience)).await;
@@ -197,6 +203,7 @@ impl Inspection {
         if offered.prompts.is_some() {
             lists.prompts = self.list("prompts", "prompt", client.prompts(), patience).await?;
         }
+        self.names = ListedNames::of(&lists);
         self.findings = lint::findings(&lists);
         Ok(())
     }
