@@ -8,6 +8,7 @@ use std::io::{IsTerminal as _, read_to_string, stdin};
 use bowline::types::json::{Object, RawJson};
 
 use crate::exit::Failure;
+use crate::print::text;
 use crate::schema::{JsonType, Members, Parameter, Parameters, Types};
 use crate::{print, suggest};
 
@@ -65,7 +66,7 @@ impl Words<'_> {
 /// If there is no `=`.
 pub(crate) fn pair(word: &str) -> Result<(String, String), Failure> {
     let (key, value) = word.split_once('=').ok_or_else(|| {
-        Failure::usage(format!("`{word}`: expected `key=value`"))
+        Failure::usage(text!("`{word}`: expected `key=value`"))
             .hint("`bowline list TARGET prompts templates` shows their arguments")
     })?;
     Ok((key.to_owned(), value.to_owned()))
@@ -86,11 +87,11 @@ pub(crate) async fn standard_input(words: &[String]) -> Result<Option<String>, F
     // Reading blocks its thread. Ctrl-C ends the command, which does not wait for this thread.
     let read = tokio::task::spawn_blocking(|| read_to_string(stdin())).await;
     let text = read.map_err(std::io::Error::other).and_then(|text| text);
-    text.map(Some).map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))
+    text.map(Some).map_err(|error| Failure::usage(text!("cannot read standard input: {error}")))
 }
 
 fn object(json: &str, place: &str) -> Result<Members, Failure> {
-    let wrong = |reason: String| Failure::usage(format!("{place}: {reason}"));
+    let wrong = |reason: String| Failure::usage(text!("{place}: {reason}"));
     let json =
         RawJson::from_text(json.trim()).map_err(|error| wrong(format!("no JSON: {error}")))?;
     if !json.is_object() {
@@ -102,25 +103,25 @@ fn object(json: &str, place: &str) -> Result<Members, Failure> {
 /// Adds one word. A key of an array that is repeated adds an element.
 fn add(members: &mut Members, word: &str, parameters: &Parameters) -> Result<(), Failure> {
     let Some((key, value)) = word.split_once('=') else {
-        return Err(Failure::usage(format!("`{word}`: expected `key=value`"))
+        return Err(Failure::usage(text!("`{word}`: expected `key=value`"))
             .hint("`key:=json` gives JSON, `--args JSON` all arguments, `-` reads them from standard input"));
     };
     if let Some(key) = key.strip_suffix(':') {
         let json = RawJson::from_text(value)
-            .map_err(|error| Failure::usage(format!("`{key}`: `{value}` is no JSON: {error}")))?;
+            .map_err(|error| Failure::usage(text!("`{key}`: `{value}` is no JSON: {error}")))?;
         members.set(key, json);
         return Ok(());
     }
     let parameter = parameters.named(key);
     if parameter.is_none() && !parameters.is_open {
         let names: Vec<&str> = parameters.all.iter().map(|it| it.name.as_str()).collect();
-        let hint = suggest::hint(key, &names).unwrap_or_else(|| "it has none".to_owned());
-        return Err(Failure::usage(format!("the tool has no argument `{key}`")).hint(hint));
+        let hint = suggest::hint(key, &names).unwrap_or_else(|| "it has none".into());
+        return Err(Failure::usage(text!("the tool has no argument `{key}`")).hint(hint));
     }
     let before = members.0.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     let value = match (parameter, before) {
         (Some(it), before) if it.is_array() => element(it, value, before)?,
-        (_, Some(_)) => return Err(Failure::usage(format!("`{key}` is given twice"))),
+        (_, Some(_)) => return Err(Failure::usage(text!("`{key}` is given twice"))),
         (Some(it), None) => typed(key, value, &it.types)?,
         (None, None) => typed(key, value, &Types::default())?,
     };
@@ -166,8 +167,8 @@ fn typed(key: &str, value: &str, types: &Types) -> Result<RawJson, Failure> {
     if is_any {
         return Ok(RawJson::from_value(value).unwrap_or_default());
     }
-    let failure = Failure::usage(format!("`{key}`: expected {}, found `{value}`", expected(types)));
-    Err(failure.hint(format!("`{key}:=JSON` sends any JSON value as it is")))
+    let failure = Failure::usage(text!("`{key}`: expected {}, found `{value}`", expected(types)));
+    Err(failure.hint(text!("`{key}:=JSON` sends any JSON value as it is")))
 }
 
 /// A value as this type, if it is one.
@@ -220,7 +221,7 @@ fn check_required(members: &Members, parameters: &Parameters) -> Result<(), Fail
         true => Ok(()),
         false => {
             let noun = if missing.len() == 1 { "argument" } else { "arguments" };
-            Err(Failure::usage(format!("missing {noun}: {}", missing.join(", ")))
+            Err(Failure::usage(text!("missing {noun}: {}", missing.join(", ")))
                 .hint("write each as `key=value`"))
         }
     }

@@ -10,7 +10,7 @@ use crate::commands::{
     logout, man, prompt, read, serve, status, watch,
 };
 use crate::exit::{Exit, Failure};
-use crate::print;
+use crate::print::{self, text};
 
 /// Stands between any MCP client and any MCP server
 ///
@@ -106,7 +106,7 @@ impl Command {
     /// One thread is enough for a command that waits for one server, and starts faster.
     fn runtime() -> Result<Runtime, Failure> {
         Builder::new_current_thread().enable_all().build().map_err(|error| {
-            Failure::new(Exit::Unreachable, format!("cannot start the runtime: {error}"))
+            Failure::new(Exit::Unreachable, text!("cannot start the runtime: {error}"))
         })
     }
 }
@@ -118,7 +118,7 @@ impl Command {
 /// If the command fails. Wrong usage ends the process here, with clap's message.
 pub(crate) fn run() -> Result<Exit, Failure> {
     let Some(command) = Cli::parse().command else {
-        print::text(&Cli::command().help_template(OVERVIEW).render_help().ansi().to_string());
+        print::text(Cli::command().help_template(OVERVIEW).render_help());
         return Ok(Exit::Done);
     };
     let runtime = Command::runtime()?;

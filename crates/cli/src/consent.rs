@@ -12,7 +12,7 @@ use bowline_gateway::config::{
 };
 
 use crate::exit::{Exit, Failure};
-use crate::print::{self, BOLD, WARNING};
+use crate::print::{self, BOLD, TerminalText, WARNING, line, text};
 use crate::terminal;
 
 /// Whether the user has agreed on the command line.
@@ -35,7 +35,7 @@ pub(crate) fn ask(
     variables: &ConfigVariables,
     agreed: Agreed,
 ) -> Result<(), Failure> {
-    print::note(&shown(entry, variables));
+    print::note(shown(entry, variables));
     if agreed == Agreed::Yes {
         return Ok(());
     }
@@ -44,9 +44,9 @@ pub(crate) fn ask(
         _ => ("run", "Run it?"),
     };
     if !terminal::is_interactive() {
-        let text = format!("`{}` comes from a file of this project and needs consent", entry.name);
+        let text = text!("`{}` comes from a file of this project and needs consent", entry.name);
         return Err(Failure::new(Exit::Unreachable, text)
-            .hint(format!("read what it would {verb}, then add `--yes`")));
+            .hint(text!("read what it would {verb}, then add `--yes`")));
     }
     match terminal::confirm(question)? {
         true => Ok(()),
@@ -55,12 +55,11 @@ pub(crate) fn ask(
 }
 
 /// The entry as text. Nothing of it is cut.
-fn shown(entry: &ServerEntry, variables: &ConfigVariables) -> String {
-    let (file, name) = (entry.file.display(), print::clean(&entry.name));
+fn shown(entry: &ServerEntry, variables: &ConfigVariables) -> TerminalText {
+    let (file, name) = (BOLD.on(line(entry.file.display())), &entry.name);
     match &entry.start {
         Start::Command(command) => {
-            let head =
-                format!("{BOLD}{file}{BOLD:#} wants to run code on this machine, as `{name}`:");
+            let head = file + text!(" wants to run code on this machine, as `{name}`:");
             let rights =
                 "It runs with your rights: it can read and change your files, and use the network.";
             let mut lines = command_lines(command);
@@ -68,22 +67,26 @@ fn shown(entry: &ServerEntry, variables: &ConfigVariables) -> String {
             body(&head, &lines, &danger::of_command(command, variables), rights)
         }
         Start::Http(http) => {
-            let head = format!("{BOLD}{file}{BOLD:#} wants to call a server, as `{name}`:");
+            let head = file + text!(" wants to call a server, as `{name}`:");
             let rights = "The server gets what you send to it.";
             let mut lines = http_lines(http);
             lines.extend(values(entry, http.bearer_variable.as_slice()));
             body(&head, &lines, &[], rights)
         }
-        _ => format!("{file} names `{name}`"),
+        _ => file + text!(" names `{name}`"),
     }
 }
 
-fn body(head: &str, lines: &[String], dangers: &[String], rights: &str) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| format!("  {}", print::clean(line))).collect();
-    let dangers = dangers.iter();
-    let dangers: String =
-        dangers.map(|it| format!("{WARNING}warning:{WARNING:#} {}\n", print::clean(it))).collect();
-    format!("{head}\n\n{}\n\n{dangers}{rights}", lines.join("\n"))
+fn body(
+    head: &TerminalText,
+    lines: &[String],
+    dangers: &[String],
+    rights: &'static str,
+) -> TerminalText {
+    let lines = lines.iter().map(|it| TerminalText::from("  ") + line(it) + "\n");
+    let dangers = dangers.iter().map(|it| WARNING.on("warning:") + " " + line(it) + "\n");
+    let lines = TerminalText::joined(lines, "");
+    head.clone() + "\n\n" + lines + "\n" + TerminalText::joined(dangers, "") + rights
 }
 
 fn command_lines(entry: &CommandEntry) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bowline::auth::ServerLogin;
 
-use crate::print;
+use crate::print::{self, TerminalText, text};
 
 /// The logins of this process that were used, by how the user named their servers.
 static USED: Mutex<Vec<(String, ServerLogin)>> = Mutex::new(Vec::new());
@@ -22,13 +22,13 @@ pub(crate) fn note_use(label: &str, login: &ServerLogin) {
 }
 
 /// Why the list of logins cannot be read, if it cannot.
-static UNREADABLE: Mutex<Option<String>> = Mutex::new(None);
+static UNREADABLE: Mutex<Option<TerminalText>> = Mutex::new(None);
 
 /// Notes that the list of logins cannot be read. The user reads it once.
-pub(crate) fn note_unreadable(reason: String) {
+pub(crate) fn note_unreadable(reason: TerminalText) {
     let mut unreadable = UNREADABLE.lock().unwrap_or_else(PoisonError::into_inner);
     if unreadable.is_none() {
-        print::note(&format!("note: {}", print::clean(&reason)));
+        print::note(TerminalText::from("note: ") + &reason);
         *unreadable = Some(reason);
     }
 }
@@ -44,7 +44,7 @@ pub(crate) async fn is_used_for(label: &str) -> bool {
 
 /// What the user can do after a server has refused a request of this process for want of a login or
 /// of scopes, if it has. If logins could not be read, why.
-pub(crate) fn advice() -> Option<String> {
+pub(crate) fn advice() -> Option<TerminalText> {
     let used = used();
     let demanded = used.iter().rev().find_map(|(label, login)| Some((label, login.demand()?)));
     let Some((label, demand)) = demanded else {
@@ -54,7 +54,7 @@ pub(crate) fn advice() -> Option<String> {
         true => format!(" --scope {}", quoted(&demand.scopes.to_string())),
         false => String::new(),
     };
-    Some(format!("bowline login {}{scopes}", quoted(label)))
+    Some(text!("bowline login {}{scopes}", quoted(label)))
 }
 
 /// Whether a server has refused a request of this process because its login lacks scopes.

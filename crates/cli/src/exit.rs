@@ -9,23 +9,24 @@ use bowline::client::Error;
 use bowline::types::text::with_causes;
 
 pub(crate) use self::code::Exit;
+use crate::print::{TerminalText, lines};
 use crate::{demand, hints, print};
 
 /// Why a command failed, and what the user can do about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
-    text: String,
-    hint: Option<String>,
+    text: TerminalText,
+    hint: Option<TerminalText>,
 }
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, text: impl Into<String>) -> Self {
+    pub(crate) fn new(exit: Exit, text: impl Into<TerminalText>) -> Self {
         Self { exit, text: text.into(), hint: None }
     }
 
     /// Wrong arguments, noticed after clap has read them.
-    pub(crate) fn usage(text: impl Into<String>) -> Self {
+    pub(crate) fn usage(text: impl Into<TerminalText>) -> Self {
         Self::new(Exit::Usage, text)
     }
 
@@ -35,9 +36,14 @@ impl Failure {
     }
 
     /// Adds what the user can do.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<TerminalText>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// What failed, and why.
+    pub(crate) fn text(&self) -> &TerminalText {
+        &self.text
     }
 
     /// How the process ends because of it.
@@ -46,8 +52,8 @@ impl Failure {
     }
 
     /// What the user can do.
-    pub(crate) fn advice(&self) -> Option<&str> {
-        self.hint.as_deref()
+    pub(crate) fn advice(&self) -> Option<&TerminalText> {
+        self.hint.as_ref()
     }
 
     /// Prints the failure to standard error.
@@ -62,13 +68,13 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.text.as_str())
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let failure = Self::new(code(&error), with_causes(&error));
+        let failure = Self::new(code(&error), lines(with_causes(&error)));
         match hint(&error) {
             Some(hint) => failure.hint(hint),
             None => failure,
@@ -96,18 +102,18 @@ fn code(error: &Error) -> Exit {
     }
 }
 
-fn hint(error: &Error) -> Option<String> {
+fn hint(error: &Error) -> Option<TerminalText> {
     let text = with_causes(error);
     let hint = match code(error) {
         Exit::Timeout => hints::TIME,
         Exit::Unauthorized => {
             let token = "the server refuses the credential that it was sent";
-            return Some(demand::advice().unwrap_or_else(|| token.to_owned()));
+            return Some(demand::advice().unwrap_or_else(|| token.into()));
         }
         Exit::Unreachable if error.is_closed() => hints::OUTPUT,
         Exit::Unreachable if text.contains("cannot connect: ") => hints::of_connection(&text),
         Exit::Violation if error.is_connect() => hints::SERVER,
         _ => return None,
     };
-    Some(hint.to_owned())
+    Some(hint.into())
 }

@@ -25,6 +25,7 @@ use bowline_gateway::ServerCredential;
 use self::known::{KnownServer, RegisteredClient, Way};
 use self::store::{LoginStore, TokenPlace};
 use crate::exit::{Exit, Failure};
+use crate::print::{line, text};
 use crate::{demand, print};
 
 /// The name that the user reads at authorization servers. It is part of the keys of stored tokens.
@@ -63,7 +64,7 @@ impl Permission {
         match (self, read) {
             (Self::LogOut, Err(failure)) => {
                 let text = "the tokens are deleted here, but may stay valid at their server";
-                print::note(&format!("note: {text}: {}", print::clean(&failure.to_string())));
+                print::note(text!("note: {text}: {failure}"));
                 Ok(Secret::from(""))
             }
             (_, read) => read,
@@ -108,7 +109,7 @@ fn known(url: &str) -> Option<KnownServer> {
     match known::find(url) {
         Ok(server) => Some(server.unwrap_or_else(|| KnownServer::new(url))),
         Err(failure) => {
-            demand::note_unreadable(failure.to_string());
+            demand::note_unreadable(failure.text().clone());
             None
         }
     }
@@ -127,7 +128,7 @@ impl GatewayLogins {
     fn note_once(&self, text: &str) {
         let is_new = self.notes.lock().is_ok_and(|mut notes| notes.insert(text.to_owned()));
         if is_new {
-            print::note(&print::clean(text));
+            print::note(line(text));
         }
     }
 }
@@ -179,7 +180,7 @@ pub(crate) fn credential(
         #[cfg(not(feature = "keyring"))]
         TokenPlace::Keyring => Err(Failure::new(
             Exit::Unauthorized,
-            format!(
+            text!(
                 "this `bowline` cannot use the keyring, where the login at {} is",
                 shown(&server.url)
             ),
@@ -216,7 +217,7 @@ fn credential_in(
             ServerLogin::new(permission.allow(browser), &server.url, &server.networks)
         }
     };
-    login.map(Credential::Login).map_err(|error| Failure::usage(error.to_string()))
+    login.map(Credential::Login).map_err(|error| Failure::usage(line(error)))
 }
 
 /// The header of a token.
@@ -235,7 +236,7 @@ pub(crate) async fn status(login: &ServerLogin) -> Result<Option<LoginStatus>, F
 
 /// The failure of the store.
 pub(crate) fn unusable(error: &bowline::auth::Error) -> Failure {
-    Failure::new(Exit::Unauthorized, format!("the stored logins cannot be used: {error}"))
+    Failure::new(Exit::Unauthorized, text!("the stored logins cannot be used: {error}"))
 }
 
 /// The folder of logins in the user's data folder.
@@ -269,7 +270,7 @@ fn needed_secret(client: &RegisteredClient) -> Result<Secret<String>, Failure> {
 /// Reads a secret from a file, without the line end.
 fn secret(path: &Path) -> Result<Secret<String>, Failure> {
     let failed = |error| {
-        let text = format!("the secret in {} cannot be read: {error}", path.display());
+        let text = text!("the secret in {} cannot be read: {error}", path.display());
         Failure::new(Exit::Unauthorized, text)
     };
     let text = Secret::new(std::fs::read_to_string(path).map_err(failed)?);

@@ -28,7 +28,7 @@ use self::admin::Admin;
 use self::log::LogFormat;
 use self::upstreams::Failing;
 use crate::exit::{Exit, Failure};
-use crate::print;
+use crate::print::{self, text};
 
 /// The options of commands that serve.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -81,7 +81,7 @@ fn meters(registry: Option<Registry>) -> Result<Option<SdkMeterProvider>, Failur
     let mut builder = SdkMeterProvider::builder().with_resource(resource());
     if let Some(registry) = registry {
         let reader = opentelemetry_prometheus::exporter().with_registry(registry).build();
-        let failed = |error| Failure::new(Exit::Unreachable, format!("no metrics: {error}"));
+        let failed = |error| Failure::new(Exit::Unreachable, text!("no metrics: {error}"));
         builder = builder.with_reader(reader.map_err(failed)?);
     }
     if let Some(exporter) = exporter {
@@ -217,7 +217,7 @@ impl Observation {
             [traced, measured].into_iter().flatten().find_map(Result::err)
         });
         if let Ok(Some(error)) = flushing.await {
-            print::note(&format!("the last traces or metrics were not exported: {error}"));
+            print::note(text!("the last traces or metrics were not exported: {error}"));
         }
     }
 }

@@ -5,24 +5,20 @@
 mod fields;
 mod page;
 
-use bowline::Question;
-use bowline::client::Answer;
-use dialoguer::Select;
-use indicatif::ProgressBar;
-
 use self::fields::Asked;
 use crate::exit::Failure;
-use crate::print::{self, BOLD, WARNING, clean};
+use crate::print::bar::Bar;
+use crate::print::{self, BOLD, TerminalText, line, lines};
 use crate::schema::Members;
-use crate::terminal::{self, theme, unasked};
+use crate::terminal;
+use bowline::Question;
+use bowline::client::Answer;
 
 /// Answers a question. The progress bar is hidden meanwhile.
-pub(crate) async fn answer(question: Question, bar: ProgressBar) -> Answer {
+pub(crate) async fn answer(question: Question, bar: Bar) -> Answer {
     if !terminal::is_interactive() {
-        print::note(&format!(
-            "note: the server asks: {}\nnote: declined, because there is no terminal",
-            clean(question.message())
-        ));
+        print::note(TerminalText::from("note: the server asks: ") + lines(question.message()));
+        print::note("note: declined, because there is no terminal");
         return question.decline();
     }
     // Reading keys blocks its thread.
@@ -35,7 +31,8 @@ pub(crate) async fn answer(question: Question, bar: ProgressBar) -> Answer {
 
 fn at_terminal(question: &Question) -> Answer {
     let name = question.label().unwrap_or("the server");
-    print::note(&format!("\n{BOLD}{}{BOLD:#} asks: {}", clean(name), clean(question.message())));
+    let name = TerminalText::from("\n") + BOLD.on(line(name));
+    print::note(name + " asks: " + lines(question.message()));
     let answer = match question.page() {
         Some(page) => page::visit(question, page),
         None => form(question),
@@ -46,9 +43,7 @@ fn at_terminal(question: &Question) -> Answer {
 
 fn form(question: &Question) -> Result<Answer, Failure> {
     if question.looks_sensitive() {
-        print::note(&format!(
-            "{WARNING}warning:{WARNING:#} it seems to ask for a secret; servers must not do that here"
-        ));
+        print::warning("it seems to ask for a secret; servers must not do that here");
     }
     match choose(&["Answer", "Decline", "Cancel"])? {
         0 => {}
@@ -61,7 +56,7 @@ fn form(question: &Question) -> Result<Answer, Failure> {
         content = filled;
         let answer = question.accept(&content);
         if let Some(problem) = answer.problem() {
-            print::note(&format!("{WARNING}warning:{WARNING:#} {}", clean(problem)));
+            print::warning(line(problem));
             continue;
         }
         match choose(&["Send", "Change", "Decline"])? {
@@ -87,6 +82,7 @@ fn fill(question: &Question, before: &Members) -> Result<Option<Members>, Failur
 }
 
 /// Lets the user choose one of these; the first one unless moved.
-fn choose(items: &[&str]) -> Result<usize, Failure> {
-    Select::with_theme(&theme()).items(items).default(0).interact().map_err(unasked)
+fn choose(items: &[&'static str]) -> Result<usize, Failure> {
+    let items: Vec<TerminalText> = items.iter().copied().map(TerminalText::from).collect();
+    terminal::select(None, &items, Some(0))
 }

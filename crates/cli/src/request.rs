@@ -8,6 +8,7 @@ use bowline::client::{ClientBuilder, Limits};
 use crate::exit::{Exit, Failure};
 use crate::hints;
 use crate::interrupt::interruptible;
+use crate::print::text;
 use crate::target::{Target, TargetArgs, client};
 
 /// The options of these commands.
@@ -74,7 +75,7 @@ pub(crate) async fn within<T>(
 
 /// The failure of a step that took longer.
 pub(crate) fn late(patience: Duration) -> Failure {
-    let text = format!("no answer within {} s", patience.as_secs_f64());
+    let text = text!("no answer within {} s", patience.as_secs_f64());
     Failure::new(Exit::Timeout, text).hint(hints::TIME)
 }
 

@@ -9,6 +9,7 @@ use bowline::types::json::Base64;
 use bowline::types::resource::ResourceBody;
 
 use crate::exit::{Exit, Failure};
+use crate::print::{line, text};
 
 /// Endings of files, by media type.
 const ENDINGS: &[(&str, &str)] = &[
@@ -55,11 +56,11 @@ pub(crate) fn save(
     (tool, number): (&str, usize),
     (data, media_type): (&Base64, &str),
 ) -> Result<PathBuf, Failure> {
-    let bytes = data.decode().map_err(|error| Failure::new(Exit::Violation, error.to_string()))?;
+    let bytes = data.decode().map_err(|error| Failure::new(Exit::Violation, line(error)))?;
     let path = folder.join(format!("{}-{number}.{}", plain(tool), ending(media_type)));
     let failed = |error: std::io::Error| {
         let failure =
-            Failure::new(Exit::Refused, format!("cannot write {}: {error}", path.display()));
+            Failure::new(Exit::Refused, text!("cannot write {}: {error}", path.display()));
         match error.kind() {
             std::io::ErrorKind::AlreadyExists => failure.hint("`--save` takes another folder"),
             _ => failure,

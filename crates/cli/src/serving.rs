@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::observe::Observation;
-use crate::print::{self, json};
+use crate::print::{self, json, line, text};
 use crate::request::within;
 use crate::target::{Place, Target};
 
@@ -67,11 +67,11 @@ impl HttpArgs {
             http = http.allow_unauthenticated_network();
         }
         let unusable = |error: &(dyn std::error::Error + 'static)| {
-            let text = format!("cannot serve at {address}: {}", with_causes(error));
+            let text = text!("cannot serve at {address}: {}", with_causes(error));
             Failure::new(Exit::Unreachable, text).hint("`--http` names another address")
         };
         if !self.allow_network && is_reachable(address) {
-            let text = format!(
+            let text = text!(
                 "{address} can be reached from the network, and clients need no authorization"
             );
             return Err(Failure::usage(text).hint(
@@ -117,9 +117,9 @@ impl HttpArgs {
             return json::print(&Serving { url, admin });
         }
         if let Some(admin) = admin {
-            print::note(&format!("metrics at {admin}/metrics"));
+            print::note(text!("metrics at {admin}/metrics"));
         }
-        print::note(&format!("serving {url}; Ctrl-C stops it"));
+        print::note(text!("serving {url}; Ctrl-C stops it"));
     }
 }
 
@@ -170,7 +170,7 @@ async fn stopped() -> StopSignal {
 ///
 /// If standard input and output cannot be used, or break.
 pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::new(Exit::Unreachable, error.to_string());
+    let failed = |error: &dyn std::error::Error| Failure::new(Exit::Unreachable, line(error));
     let stdio = bowline::transport::stdio::Stdio::take().map_err(|error| failed(&error))?;
     let stop = async {
         stopped().await;
@@ -211,7 +211,7 @@ pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<
         Some(keys) => ParkingLot::with_keys(keys, ParkLimits::default()),
         None => ParkingLot::new(ParkLimits::default()),
     };
-    let lot = lot.map_err(|error| Failure::new(Exit::Unreachable, error.to_string()))?;
+    let lot = lot.map_err(|error| Failure::new(Exit::Unreachable, line(error)))?;
     Ok(Bridge { lanes: lanes.described_by_server().knowing(met), first, info, lot })
 }
 
@@ -221,8 +221,7 @@ async fn noticed<T>(label: &str, work: impl Future<Output = T>) -> T {
     if let Ok(outcome) = tokio::time::timeout(SILENCE, work.as_mut()).await {
         return outcome;
     }
-    let label = print::clean(label);
-    print::note(&format!("{label} has not answered yet; Ctrl-C stops the waiting"));
+    print::note(text!("{label} has not answered yet; Ctrl-C stops the waiting"));
     work.await
 }
 

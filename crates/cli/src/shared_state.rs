@@ -13,7 +13,7 @@ use bowline::{Server, StateKeys, StateKeysError};
 
 use crate::exit::{Exit, Failure};
 use crate::observe::Observation;
-use crate::print;
+use crate::print::{self, line, text};
 
 /// The variable with the path of the file that holds the password of the store.
 const PASSWORD_FILE: &str = "BOWLINE_STORE_PASSWORD_FILE";
@@ -135,7 +135,7 @@ impl SharedStateArgs {
         match url.split_once(':') {
             Some(("redis" | "rediss", rest)) if rest.starts_with("//") => {
                 let store = self.redis(url).connect().await;
-                let failed = |error: Error| Failure::new(Exit::Unreachable, error.to_string());
+                let failed = |error: Error| Failure::new(Exit::Unreachable, line(error));
                 Ok(Arc::new(store.map_err(failed)?))
             }
             Some(("sqlite", path)) => open_file(path.strip_prefix("//").unwrap_or(path)),
@@ -165,7 +165,7 @@ impl SharedStateArgs {
     fn keys(&self) -> Result<Option<StateKeys>, Failure> {
         let Some(path) = &self.state_keys else { return Ok(None) };
         let keys = StateKeys::file(path);
-        let keys = keys.map_err(|error| Failure::usage(with_cause(&error)))?;
+        let keys = keys.map_err(|error| Failure::usage(line(with_cause(&error))))?;
         tokio::spawn(reload_at_signals(keys.clone()));
         Ok(Some(keys))
     }
@@ -179,7 +179,7 @@ note: a failure of Redis may lose tasks; `--store-durability replicated:1` or `f
 #[cfg(feature = "sqlite")]
 fn open_file(path: &str) -> Result<Arc<dyn Backend>, Failure> {
     let file = bowline::store::SqliteBackend::open(path);
-    Ok(Arc::new(file.map_err(|error| Failure::new(Exit::Unreachable, error.to_string()))?))
+    Ok(Arc::new(file.map_err(|error| Failure::new(Exit::Unreachable, line(error)))?))
 }
 
 #[cfg(not(feature = "sqlite"))]
@@ -227,7 +227,7 @@ async fn reload_at_signals(keys: StateKeys) {
             match keys.reload() {
                 Ok(()) => print::note("the state keys were read again"),
                 Err(error) => {
-                    print::note(&format!("the old state keys stay: {}", with_cause(&error)));
+                    print::note(text!("the old state keys stay: {}", with_cause(&error)));
                 }
             }
         }

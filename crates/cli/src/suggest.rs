@@ -1,18 +1,19 @@
 //! Names that a user could have meant.
 
 use crate::exit::Failure;
+use crate::print::{TerminalText, text};
 
 /// The names that a hint shows if none is near; the rest is counted.
 const SHOWN: usize = 20;
 
 /// The hint for a name that does not exist: the nearest ones, or else all of them. `None` if there
 /// are no names at all.
-pub(crate) fn hint(wrong: &str, names: &[&str]) -> Option<String> {
+pub(crate) fn hint(wrong: &str, names: &[&str]) -> Option<TerminalText> {
     match nearest(wrong, names)[..] {
         [] if names.is_empty() => None,
-        [] => Some(format!("it has {}", listed(names))),
-        [one] => Some(format!("did you mean `{one}`?")),
-        [one, other, ..] => Some(format!("did you mean `{one}` or `{other}`?")),
+        [] => Some(text!("it has {}", listed(names))),
+        [one] => Some(text!("did you mean `{one}`?")),
+        [one, other, ..] => Some(text!("did you mean `{one}` or `{other}`?")),
     }
 }
 
@@ -78,6 +79,7 @@ mod tests {
 
     #[test]
     fn the_hint_names_the_nearest_or_all() {
+        let hint = |name: &str, names: &[&str]| hint(name, names).map(|it| it.as_str().to_owned());
         assert_eq!(hint("ech", NAMES).unwrap(), "did you mean `echo`?");
         assert_eq!(hint("git", NAMES).unwrap(), "did you mean `git_status` or `git_log`?");
         assert_eq!(hint("draw", NAMES).unwrap(), "it has git_status, git_log, echo, add");

@@ -18,6 +18,7 @@ use http::{HeaderName, HeaderValue};
 use crate::discover::{Discovery, Folders, discover};
 use crate::exit::{Exit, Failure};
 use crate::logins::{self, Credential};
+use crate::print::text;
 use crate::variables::InputArgs;
 use crate::{print, suggest};
 
@@ -80,7 +81,7 @@ impl TargetArgs {
         let target = self.named(&word);
         match (target, words.first()) {
             (Err(failure), Some(second)) if address::url(second).is_some() => {
-                Err(failure.hint(format!("the server comes first: `{second} {word}`")))
+                Err(failure.hint(text!("the server comes first: `{second} {word}`")))
             }
             (target, _) => target,
         }
@@ -123,8 +124,8 @@ impl TargetArgs {
             [found] => self.found(found).map(Some),
             ref several => {
                 let names: Vec<String> = several.iter().map(|it| it.qualified()).collect();
-                Err(Failure::usage(format!("several servers are named `{word}`"))
-                    .hint(format!("choose one of {}", names.join(", "))))
+                Err(Failure::usage(text!("several servers are named `{word}`"))
+                    .hint(text!("choose one of {}", names.join(", "))))
             }
         }
     }
@@ -272,28 +273,28 @@ pub(crate) fn client() -> ClientBuilder {
 /// The failure for a name that no configuration file has.
 fn unknown(word: &str, discovery: &Discovery) -> Failure {
     for problem in &discovery.problems {
-        print::note(&format!("left out: {}", print::clean(&problem.to_string())));
+        print::note(text!("left out: {problem}"));
     }
     let mut names: Vec<&str> = discovery.found.iter().map(|it| it.entry.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     let hint = match suggest::nearest(word, &names)[..] {
-        [near, ..] => format!("did you mean `{near}`? Configured are {}", suggest::listed(&names)),
+        [near, ..] => text!("did you mean `{near}`? Configured are {}", suggest::listed(&names)),
         [] if names.is_empty() => {
-            format!("a URL begins with `https://`; a command comes last: `-- {word}`")
+            text!("a URL begins with `https://`; a command comes last: `-- {word}`")
         }
         [] => {
-            format!("configured are {}; a command comes last: `-- {word}`", suggest::listed(&names))
+            text!("configured are {}; a command comes last: `-- {word}`", suggest::listed(&names))
         }
     };
-    Failure::new(Exit::Unreachable, format!("there is no server named `{word}`")).hint(hint)
+    Failure::new(Exit::Unreachable, text!("there is no server named `{word}`")).hint(hint)
 }
 
 /// Splits a quoted command into words, of which there is at least one, as a shell does. Nothing else
 /// of a shell happens.
 fn split(text: &str) -> Result<Vec<String>, Failure> {
     let words = shell_words::split(text).ok().filter(|words| !words.is_empty());
-    words.ok_or_else(|| Failure::usage(format!("`{text}` is no command: a quote is not closed")))
+    words.ok_or_else(|| Failure::usage(text!("`{text}` is no command: a quote is not closed")))
 }
 
 /// `NAME: VALUE`.

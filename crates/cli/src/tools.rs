@@ -8,6 +8,7 @@ use bowline::types::namespace::Namespace;
 
 use crate::arguments::Words;
 use crate::exit::{Exit, Failure};
+use crate::print::text;
 use crate::schema::Parameters;
 use crate::suggest;
 
@@ -74,6 +75,6 @@ pub(crate) async fn explain(client: &Client, tool: &str, error: Error) -> Failur
 }
 
 fn unknown(tool: &str, names: &[&str]) -> Failure {
-    let hint = suggest::hint(tool, names).unwrap_or_else(|| "it has no tools".to_owned());
-    Failure::new(Exit::Refused, format!("the server has no tool `{tool}`")).hint(hint)
+    let hint = suggest::hint(tool, names).unwrap_or_else(|| "it has no tools".into());
+    Failure::new(Exit::Refused, text!("the server has no tool `{tool}`")).hint(hint)
 }

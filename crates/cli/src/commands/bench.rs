@@ -14,7 +14,7 @@ use self::load::{Load, Work};
 use crate::arguments::{Words, standard_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::print::{self, json};
+use crate::print::{self, json, text};
 use crate::request::{RequestArgs, seconds, with_client};
 use crate::target::{Place, Target};
 use crate::tools;
@@ -97,7 +97,7 @@ impl Args {
         let figures = Figures::of(subject, &load);
         match self.request.json {
             true => json::print(&figures),
-            false => print::text(&figures.shown()),
+            false => print::text(figures.shown()),
         }
         Ok(figures.exit())
     }
@@ -136,7 +136,7 @@ fn demand_loopback(target: &Target) -> Result<(), Failure> {
     let host = uri.as_ref().and_then(Uri::host).unwrap_or(url);
     match is_this_machine(host) {
         true => Ok(()),
-        false => Err(Failure::usage(format!("`{host}` is not this machine"))
+        false => Err(Failure::usage(text!("`{host}` is not this machine"))
             .hint("`--remote` puts the load on another one; make sure that its operator agrees")),
     }
 }

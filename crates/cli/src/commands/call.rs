@@ -7,12 +7,12 @@ use bowline::client::{ClientBuilder, ToolOutcome};
 use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::types::progress::ProgressParams;
 use bowline::types::text::with_causes;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::{Words, standard_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::print::{self, content, json, log};
+use crate::print::bar::Bar;
+use crate::print::{self, content, json, log, paragraph, text};
 use crate::request::{RequestArgs, with_client};
 use crate::{questions, sampling, save, tools};
 
@@ -64,18 +64,18 @@ impl Args {
             return Err(Failure::usage("no tool is named").hint("`bowline list` shows the tools"));
         }
         let tool = self.words.remove(0);
-        let bar = ProgressBar::no_length().with_style(style("{spinner} {msg}"));
+        let bar = Bar::new("{spinner} {msg}", None);
         let input = interruptible(standard_input(&self.words)).await?;
         let words =
             Words { words: &self.words, json: self.arguments.as_deref(), input: input.as_deref() };
         let call = async |client: &Client| call(client, &tool, &words, &bar).await;
         let outcome = with_client(target, self.client(&bar), call).await;
-        bar.finish_and_clear();
+        bar.clear();
         self.print(&tool, outcome?)
     }
 
     /// A client that asks the user, and the command of `--sampling`.
-    fn client(&self, bar: &ProgressBar) -> ClientBuilder {
+    fn client(&self, bar: &Bar) -> ClientBuilder {
         let (bar, log_bar) = (bar.clone(), bar.clone());
         let builder = self
             .request
@@ -84,7 +84,7 @@ impl Args {
             .allow_urls();
         let builder = match self.log {
             Some(level) => builder.on_log(level, move |message| {
-                log_bar.suspend(|| print::note(&log::line(&message)));
+                log_bar.suspend(|| print::note(log::line(&message)));
             }),
             None => builder,
         };
@@ -129,7 +129,7 @@ impl Args {
             let path = save::save(folder, (tool, files), bytes)?;
             let path = path.display();
             match self.request.json || outcome.structured().is_some() {
-                true => print::note(&format!("saved {path}")),
+                true => print::note(text!("saved {path}")),
                 false => shown.push(format!("saved {path}")),
             }
         }
@@ -141,7 +141,7 @@ async fn call(
     client: &Client,
     tool: &str,
     words: &Words<'_>,
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<ToolOutcome, Failure> {
     let arguments = tools::arguments(client, tool, words).await?;
     match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
@@ -157,20 +157,15 @@ fn needs_model(text: &str) -> bool {
 }
 
 /// Shows progress, if standard error is a terminal.
-fn show(bar: &ProgressBar, progress: &ProgressParams) {
+fn show(bar: &Bar, progress: &ProgressParams) {
     if let Some(total) = progress.total.filter(|total| *total > 0.0) {
-        bar.set_style(style("{bar:30} {percent}% {msg}"));
         // In thousandths, because progress may count in fractions.
-        bar.set_length(1000);
-        bar.set_position((progress.progress / total * 1000.0) as u64);
+        let done = (progress.progress / total * 1000.0) as u64;
+        bar.fill("{bar:30} {percent}% {msg}", done);
     }
     let message = progress.message.as_deref().unwrap_or_default();
-    bar.set_message(print::clean(message).replace('\n', " "));
-    bar.tick();
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    bar.message(paragraph(message));
+    bar.draw();
 }
 
 /// A quoted command as words.

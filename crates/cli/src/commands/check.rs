@@ -7,7 +7,7 @@ use bowline_check::report;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::print::{self, json};
+use crate::print::{self, TerminalText, json, line, lines, text};
 use crate::target::{Place, Target, TargetArgs};
 use crate::{demand, hints};
 
@@ -69,7 +69,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let mut target = self.server.take(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(format!("`{word}` is one word too many"))
+            return Err(Failure::usage(text!("`{word}` is one word too many"))
                 .hint("a command with arguments comes last, after `--`, or is quoted"));
         }
         target.add_login_header().await?;
@@ -78,7 +78,7 @@ impl Args {
         let place = target.place.clone();
         let server = checked(target);
         let report = interruptible(async {
-            let progress = |step: &str| print::progress(step);
+            let progress = |step: &str| print::progress(line(step));
             let report = check(&server, &options, progress).await;
             print::progress("");
             report.map_err(|error| failure(&error, &place))
@@ -94,19 +94,19 @@ impl Args {
     /// Why a check without violations is no success.
     fn incomplete(&self, report: &CheckReport, place: &Place) -> Option<Failure> {
         if let Some(early) = report.early_ends.first() {
-            let failure = Failure::new(Exit::Unreachable, format!("not complete: {early}"));
+            let failure = Failure::new(Exit::Unreachable, text!("not complete: {early}"));
             return Some(match place {
                 Place::Command(_) => failure.hint(hints::OUTPUT),
                 Place::Url(_) => failure,
             });
         }
         if report.is_cut_short {
-            let text = format!("not complete: {} s were over before all steps", self.deadline);
+            let text = text!("not complete: {} s were over before all steps", self.deadline);
             let failure = Failure::new(Exit::Timeout, text);
             return Some(failure.hint("`--deadline SECONDS` gives the check more time"));
         }
         let tool = report.unlisted.first()?;
-        let failure = Failure::new(Exit::Refused, format!("the server has no tool `{tool}`"));
+        let failure = Failure::new(Exit::Refused, text!("the server has no tool `{tool}`"));
         Some(failure.hint("`bowline list` shows the tools"))
     }
 
@@ -123,7 +123,7 @@ impl Args {
 
     fn print(&self, found: &CheckReport, label: &str) {
         match if self.json { Format::Json } else { self.format } {
-            Format::Text => print::text(&print::clean(&report::human(found))),
+            Format::Text => print::text(lines(report::human(found))),
             Format::Json => json::print(&report::json(found)),
             Format::Junit => print::served(&report::junit(found, label)),
             Format::Sarif => json::print(&report::sarif(found, label)),
@@ -140,16 +140,16 @@ fn failure(error: &CheckError, place: &Place) -> Failure {
         _ => Exit::Unreachable,
     };
     let text = error.to_string();
-    let hint = match (place, error.http_status()) {
-        (Place::Url(url), Some(401)) => format!("bowline login {}", demand::quoted(url)),
-        (_, Some(404 | 405 | 410)) => hints::PATH.to_owned(),
-        _ if error.is_unreachable() => hints::of_connection(&text).to_owned(),
-        _ if error.is_timeout() => hints::TIME.to_owned(),
-        _ if error.is_ended() => hints::OUTPUT.to_owned(),
-        (Place::Command(_), _) => "is this a server that speaks MCP on standard output?".to_owned(),
-        (Place::Url(_), _) => hints::ADDRESS.to_owned(),
+    let hint: TerminalText = match (place, error.http_status()) {
+        (Place::Url(url), Some(401)) => text!("bowline login {}", demand::quoted(url)),
+        (_, Some(404 | 405 | 410)) => hints::PATH.into(),
+        _ if error.is_unreachable() => hints::of_connection(&text).into(),
+        _ if error.is_timeout() => hints::TIME.into(),
+        _ if error.is_ended() => hints::OUTPUT.into(),
+        (Place::Command(_), _) => "is this a server that speaks MCP on standard output?".into(),
+        (Place::Url(_), _) => hints::ADDRESS.into(),
     };
-    Failure::new(exit, text).hint(hint)
+    Failure::new(exit, lines(text)).hint(hint)
 }
 
 fn checked(target: Target) -> CheckedServer {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
+use crate::print::text;
 use crate::request::seconds;
 use crate::serving::{BridgeOptions, Callers, bridge_to, over_stdio};
 use crate::target::TargetArgs;
@@ -39,7 +40,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.server.take(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
+            return Err(Failure::usage(text!("`{word}` is too much: one server is enough")));
         }
         let patience = self.timeout;
         let options = BridgeOptions { callers: Callers::One, patience, layer: None, keys: None };

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::demo;
 use crate::exit::{Exit, Failure};
-use crate::print::{self, json};
+use crate::print::{self, json, lines, text};
 use crate::serving::over_stdio;
 
 /// Serves a built-in server with one of everything, to try
@@ -36,7 +36,7 @@ Examples:
 impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
         if !self.http.ip().is_loopback() {
-            let refusal = format!("the demo serves this machine only, not {}", self.http);
+            let refusal = text!("the demo serves this machine only, not {}", self.http);
             return Err(Failure::usage(refusal).hint("`--http 127.0.0.1:0` takes a free port"));
         }
         let server = demo::server();
@@ -57,7 +57,7 @@ impl Args {
         let url = format!("http://{address}/mcp");
         match self.json {
             true => json::print(&Started { url: &url }),
-            false => print::text(&next_steps(&url)),
+            false => print::text(lines(next_steps(&url))),
         }
         bound.serve().await;
         Ok(())
@@ -65,7 +65,7 @@ impl Args {
 }
 
 fn failed<E: std::error::Error + 'static>(error: &E) -> Failure {
-    Failure::new(Exit::Unreachable, with_causes(error))
+    Failure::new(Exit::Unreachable, lines(with_causes(error)))
 }
 
 /// What `--json` prints.

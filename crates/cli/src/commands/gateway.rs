@@ -24,7 +24,7 @@ use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::logins::GatewayLogins;
 use crate::observe::{Observation, ObserveArgs};
-use crate::print;
+use crate::print::{self, line, text};
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 use crate::shared_state::SharedStateArgs;
 use crate::terminal;
@@ -92,7 +92,7 @@ impl Args {
         let seen = FileStamp::of(&path);
         let file = reload::read(&path).map_err(|error| unusable(&error))?;
         if let Some(problem) = reload::writable_by_all(&path) {
-            note(&format!("warning: {problem}"));
+            print::warning(line(problem));
         }
         let address = self.address(&file);
         let shared = match &address {
@@ -111,8 +111,8 @@ impl Args {
         }
         let gateway = Gateway::with_options(&file, options);
         let gateway = gateway.map_err(|error| unusable(&error))?;
-        for left_out in gateway.notes() {
-            note(&format!("left out: {left_out}"));
+        for note in gateway.notes() {
+            print::note(text!("left out: {note}"));
         }
         let watched = gateway.clone();
         observation.watch(move || watched.failing());
@@ -189,25 +189,21 @@ impl Args {
                     false => dial,
                 }
             })
-            .reporting(|problem| note(&problem.to_string()))
+            .reporting(|problem| print::note(line(problem)))
             .watching(observation.upstream_reporter());
         let Some(path) = asking_file() else { return options };
         let (memory, warning) = AskingServers::read(path);
         if let Some(warning) = warning {
-            note(&warning);
+            print::note(line(warning));
         }
         options.remembering(memory)
     }
 }
 
-/// Prints a note, which may hold text of a file or a server.
-fn note(text: &str) {
-    print::note(&print::clean(text));
-}
 
 async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), Failure> {
     if let Some(admin) = observation.admin_url() {
-        print::note(&format!("metrics at {admin}/metrics"));
+        print::note(text!("metrics at {admin}/metrics"));
     }
     observation.set_ready(true);
     over_stdio(server).await
@@ -231,21 +227,24 @@ fn folder(path: &Path) -> PathBuf {
 }
 
 fn unusable(error: &ConfigError) -> Failure {
-    let failure = Failure::new(Exit::Unreachable, error.without_advice());
-    failure.hint(error.advice().unwrap_or("`bowline gateway --help` shows such a file"))
+    let failure = Failure::new(Exit::Unreachable, line(error.without_advice()));
+    match error.advice() {
+        Some(advice) => failure.hint(line(advice)),
+        None => failure.hint("`bowline gateway --help` shows such a file"),
+    }
 }
 
 fn report(outcome: Result<Reloaded, ConfigError>) {
     match outcome {
         Ok(reloaded) => {
-            for left_out in &reloaded.notes {
-                note(&format!("left out: {left_out}"));
+            for note in &reloaded.notes {
+                print::note(text!("left out: {note}"));
             }
             let changes = [("stopped", &reloaded.stopped), ("started", &reloaded.started)];
             for (verb, names) in changes.into_iter().filter(|(_, names)| !names.is_empty()) {
-                note(&format!("the configuration changed: {verb} {}", names.join(", ")));
+                print::note(text!("the configuration changed: {verb} {}", names.join(", ")));
             }
         }
-        Err(error) => note(&format!("the old configuration stays: {error}")),
+        Err(error) => print::note(text!("the old configuration stays: {error}")),
     }
 }

@@ -57,7 +57,7 @@ impl Args {
         let mut inspection = interruptible(looked).await?;
         match self.json {
             true => json::print(&inspection.report()),
-            false => print::text(&inspection.shown(table::width())),
+            false => print::text(inspection.shown(table::width())),
         }
         match inspection.failure.take() {
             Some(failure) => Err(failure),
@@ -71,7 +71,7 @@ impl Args {
         let overview = interruptible(looked).await?;
         match self.json {
             true => json::print(&overview),
-            false => print::text(&overview.shown(table::width())),
+            false => print::text(overview.shown(table::width())),
         }
         Ok(Exit::Done)
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::print::table::Table;
-use crate::print::{self, json, table};
+use crate::print::{self, TerminalText, json, table, text};
 use crate::request::{RequestArgs, with_client};
 use crate::schema;
 
@@ -55,7 +55,7 @@ impl Kinds {
                 "prompts" => kinds.prompts = true,
                 other => {
                     let kinds = "one of `tools`, `resources`, `templates`, `prompts`";
-                    return Err(Failure::usage(format!("`{other}` is not {kinds}")));
+                    return Err(Failure::usage(text!("`{other}` is not {kinds}")));
                 }
             }
         }
@@ -84,7 +84,7 @@ impl Args {
         let lists = with_client(target, self.request.client(), read).await?;
         match self.request.json {
             true => json::print(&lists),
-            false => print::text(&shown(&lists, table::width())),
+            false => print::text(shown(&lists, table::width())),
         }
         Ok(Exit::Done)
     }
@@ -106,9 +106,12 @@ async fn listed<T: Send + 'static>(wanted: bool, list: List<T>) -> ClientResult<
 }
 
 /// The lists as text.
-fn shown(lists: &Lists, width: usize) -> String {
-    let shown: Vec<String> = tables(lists).iter().map(|table| table.render(width)).collect();
-    if shown.is_empty() { "the server offers none of these\n".to_owned() } else { shown.join("\n") }
+fn shown(lists: &Lists, width: usize) -> TerminalText {
+    let shown: Vec<_> = tables(lists).iter().map(|table| table.render(width)).collect();
+    match shown.is_empty() {
+        true => "the server offers none of these".into(),
+        false => TerminalText::joined(shown, "\n"),
+    }
 }
 
 fn tables(lists: &Lists) -> Vec<Table> {
@@ -137,7 +140,7 @@ fn tables(lists: &Lists) -> Vec<Table> {
 }
 
 fn table<T>(noun: &str, items: &[T], row: impl Fn(&T) -> (String, String)) -> Table {
-    let mut table = Table::new(counted(items.len(), noun));
+    let mut table = Table::new(text!("{}", counted(items.len(), noun)));
     for (name, text) in items.iter().map(row) {
         table.row(&name, &text);
     }

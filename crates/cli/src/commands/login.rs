@@ -14,7 +14,7 @@ use crate::interrupt::interruptible;
 use crate::logins::known::{self, KnownServer, RegisteredClient, Way};
 use crate::logins::store::TokenPlace;
 use crate::logins::{self, Credential, Permission};
-use crate::print::{self, json};
+use crate::print::{self, TerminalText, json, line, lines, text};
 use crate::target::{Place, Target, TargetArgs, client};
 
 /// Logs in at a server, once for all commands, hosts and instances
@@ -80,13 +80,13 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.server.take(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
+            return Err(Failure::usage(text!("`{word}` is too much: one server is enough")));
         }
         let url = login_url(&target)?;
         let server = self.known(&url)?;
         match interruptible(self.log_in(target, server)).await? {
             Some((server, status)) => self.report(&server, status.as_ref()),
-            None => print::note(&format!("{url} demands no login")),
+            None => print::note(text!("{url} demands no login")),
         }
         Ok(Exit::Done)
     }
@@ -94,7 +94,7 @@ impl Args {
     /// The server's entry, as the options describe it. Without any, an older entry counts.
     fn known(&self, url: &str) -> Result<KnownServer, Failure> {
         let absolute = |path: &PathBuf| {
-            let failed = |error| Failure::usage(format!("{}: {error}", path.display()));
+            let failed = |error| Failure::usage(text!("{}: {error}", path.display()));
             std::path::absolute(path).map_err(failed)
         };
         let old = known::find(url)?;
@@ -150,7 +150,7 @@ impl Args {
     }
 
     fn wanted(&self) -> Result<Scopes, Failure> {
-        Scopes::parse(&self.scopes.join(" ")).map_err(|error| Failure::usage(error.to_string()))
+        Scopes::parse(&self.scopes.join(" ")).map_err(|error| Failure::usage(line(error)))
     }
 
     /// How the user gets to the page.
@@ -167,7 +167,9 @@ impl Args {
         Box::new(move |browser| {
             browser.open_with(move |page: BrowserUrl| {
                 has_shown.store(true, Ordering::SeqCst);
-                print::note(&format!("To log in, open this page:\n\n  {page}\n"));
+                let page_shown =
+                    TerminalText::from("To log in, open this page:\n\n  ") + line(&page);
+                print::note(page_shown + "\n");
                 if opens {
                     // If no browser appears, the user opens the printed page.
                     let _ = open_in_browser(&page);
@@ -182,19 +184,18 @@ impl Args {
             return json::print(&LoginReport::new(server, status));
         }
         match status {
-            None => print::text(&format!("the token of the file is used for {}", server.url)),
+            None => print::text(text!("the token of the file is used for {}", server.url)),
             Some(status) => {
                 let scopes = match status.scopes.is_empty() {
                     true => String::new(),
                     false => format!(", scopes {}", status.scopes),
                 };
-                let text = format!(
+                print::text(text!(
                     "logged in at {} for {}{scopes}; expires {}",
                     status.issuer,
                     server.url,
                     lifetime(status)
-                );
-                print::text(&print::clean(&text));
+                ));
             }
         }
     }
@@ -207,11 +208,8 @@ impl Args {
 /// If the server is a command, or has a credential of its own.
 pub(crate) fn login_url(target: &Target) -> Result<String, Failure> {
     let Place::Url(url) = &target.place else {
-        return Err(Failure::usage(format!(
-            "`{}` is a command, which needs no login",
-            target.label
-        ))
-        .hint("logins are for servers at a URL"));
+        return Err(Failure::usage(text!("`{}` is a command, which needs no login", target.label))
+            .hint("logins are for servers at a URL"));
     };
     let has_header =
         target.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
@@ -229,7 +227,7 @@ async fn complete(
     has_shown: &AtomicBool,
 ) -> Result<Option<LoginStatus>, Failure> {
     let denied = |error: &bowline::auth::Error| {
-        Failure::new(Exit::Unauthorized, bowline::types::text::with_causes(error))
+        Failure::new(Exit::Unauthorized, lines(bowline::types::text::with_causes(error)))
     };
     let first = logins::status(login).await?;
     let is_missing = |status: &LoginStatus| !wanted.is_within(&status.scopes);
@@ -246,9 +244,10 @@ async fn complete(
     }
     let second = logins::status(login).await?;
     if let Some(status) = second.as_ref().filter(|status| is_missing(status)) {
-        let text = format!(
+        let text = text!(
             "{} granted the scopes `{}`, not all of `{wanted}`",
-            status.issuer, status.scopes
+            status.issuer,
+            status.scopes
         );
         return Err(Failure::new(Exit::Unauthorized, text));
     }
@@ -269,9 +268,8 @@ async fn remember(server: &KnownServer) -> Result<(), Failure> {
 
 /// Shows the page, and reads the address of the last one.
 async fn ask(page: BrowserUrl) -> Option<String> {
-    print::note(&format!(
-        "Open this page, log in, and paste the address that the browser ends at:\n\n  {page}\n"
-    ));
+    print::note("Open this page, log in, and paste the address that the browser ends at:");
+    print::note(TerminalText::from("\n  ") + line(page) + "\n");
     let line = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line).ok().filter(|read| *read > 0).map(|_| line)

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::logins::known::{self, KnownServer, Way};
 use crate::logins::{self, Credential, Permission};
-use crate::print::{self, json};
+use crate::print::{self, json, text};
 use crate::target::TargetArgs;
 
 /// Ends the login at a server, for all commands and instances
@@ -43,8 +43,8 @@ impl Args {
         let was_logged_in = interruptible(log_out(&url)).await?;
         match (self.json, was_logged_in) {
             (true, _) => json::print(&LoggedOut { server: &url, was_logged_in }),
-            (false, true) => print::text(&format!("logged out of {url}")),
-            (false, false) => print::note(&format!("there was no login at {url}")),
+            (false, true) => print::text(text!("logged out of {url}")),
+            (false, false) => print::note(text!("there was no login at {url}")),
         }
         Ok(Exit::Done)
     }

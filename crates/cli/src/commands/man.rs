@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap_mangen::Man;
 
 use crate::exit::{Exit, Failure};
-use crate::print;
+use crate::print::{self, text};
 use crate::suggest;
 
 /// Prints a page for `man`, or writes the pages of all commands
@@ -36,7 +36,7 @@ impl Args {
         description.build();
         if let Some(folder) = &self.write {
             return self.write(folder, &description).map(|()| Exit::Done).map_err(|error| {
-                let text = format!("cannot write pages to {}: {error}", folder.display());
+                let text = text!("cannot write pages to {}: {error}", folder.display());
                 Failure::new(Exit::Refused, text).hint("`--write FOLDER` names another folder")
             });
         }
@@ -56,7 +56,7 @@ impl Args {
         for command in commands {
             let path = folder.join(format!("{}.1", full_name(command)));
             std::fs::write(&path, page_of(command))?;
-            print::note(&format!("wrote {}", path.display()));
+            print::note(text!("wrote {}", path.display()));
         }
         Ok(())
     }
@@ -64,7 +64,7 @@ impl Args {
 
 fn unknown(name: &str, description: &clap::Command) -> Failure {
     let names: Vec<&str> = description.get_subcommands().map(clap::Command::get_name).collect();
-    let failure = Failure::usage(format!("there is no command `{name}`"));
+    let failure = Failure::usage(text!("there is no command `{name}`"));
     suggest::hint(name, &names).into_iter().fold(failure, Failure::hint)
 }
 

@@ -5,7 +5,7 @@ use bowline::client::Contents;
 use bowline::types::resource::ResourceBody;
 
 use crate::exit::{Exit, Failure};
-use crate::print::{self, json};
+use crate::print::{self, json, text};
 use crate::request::{RequestArgs, with_client};
 use crate::suggest;
 
@@ -57,14 +57,13 @@ impl Args {
                 ResourceBody::Text(text) => print::file(text),
                 _ => {
                     let bytes = part.to_bytes().map_err(|error| {
-                        Failure::new(Exit::Violation, format!("`{}`: {error}", part.uri))
+                        Failure::new(Exit::Violation, text!("`{}`: {error}", part.uri))
                     })?;
                     if print::is_terminal() {
                         let (size, kind) = (bytes.len(), part.mime_type.as_deref());
                         let kind = kind.unwrap_or("bytes");
-                        print::note(&format!(
-                            "{size} bytes ({}); write them to a file with `> FILE`",
-                            print::clean(kind)
+                        print::note(text!(
+                            "{size} bytes ({kind}); write them to a file with `> FILE`"
                         ));
                     } else {
                         print::bytes(&bytes);

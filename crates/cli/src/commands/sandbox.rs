@@ -21,7 +21,7 @@ use landlock::{
 };
 
 use crate::exit::{Exit, Failure};
-use crate::print;
+use crate::print::{self, text};
 
 /// Runs a command with only the files and network you allow (Linux)
 ///
@@ -98,7 +98,7 @@ impl Args {
         let (program, arguments) = self.command.split_first().expect("clap demands a command");
         self.restrict(Path::new(program))?;
         let error = Command::new(program).args(arguments).exec();
-        let text = format!("`{}` cannot be started: {error}", program.display());
+        let text = text!("`{}` cannot be started: {error}", program.display());
         Err(Failure::new(Exit::Unreachable, text)
             .hint("`--read FOLDER` lets it run programs of a folder that is not the system's"))
     }
@@ -109,7 +109,7 @@ impl Args {
         let own = program.components().nth(1).map(|_| program.to_owned());
         let read: Vec<PathBuf> = self.read.iter().cloned().chain(own).collect();
         for path in read.iter().chain(&self.write) {
-            let wrong = |error| Failure::usage(format!("{}: {error}", path.display()));
+            let wrong = |error| Failure::usage(text!("{}: {error}", path.display()));
             path.metadata().map_err(wrong)?;
         }
         let (reading, all) = (AccessFs::from_read(PROMISED), AccessFs::from_all(PROMISED));
@@ -122,7 +122,7 @@ impl Args {
             .and_then(RulesetCreated::restrict_self);
         let status = enforced.map_err(unenforced)?;
         for missing in self.accept(&status.ruleset, status.landlock.into())? {
-            print::note(&format!("this kernel cannot enforce all: the command could {missing}"));
+            print::note(text!("this kernel cannot enforce all: the command could {missing}"));
         }
         calls::refuse(&self.families()).map_err(unenforced)
     }
@@ -173,7 +173,7 @@ impl Args {
 }
 
 fn unenforced(why: impl Display) -> Failure {
-    let text = format!("this kernel cannot enforce the sandbox: {why}");
+    let text = text!("this kernel cannot enforce the sandbox: {why}");
     Failure::new(Exit::Unreachable, text)
         .hint("it needs Linux 6.12 with Landlock, or 6.2 with `--best-effort`")
 }
@@ -207,7 +207,7 @@ mod tests {
             assert_eq!(refused.exit(), Exit::Unreachable);
             let start = "this kernel cannot enforce the sandbox: the command could ";
             assert!(refused.to_string().starts_with(start), "{refused}");
-            assert!(refused.advice().unwrap().contains("Linux 6.12"));
+            assert!(refused.advice().unwrap().as_str().contains("Linux 6.12"));
         }
         let refused = args(&[]).accept(&PartiallyEnforced, ABI::V5).unwrap_err();
         assert!(refused.to_string().contains("send signals"), "{refused}");

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::observe::ObserveArgs;
+use crate::print::text;
 use crate::request::seconds;
 use crate::serving::{ADDRESS, BridgeOptions, Callers, HttpArgs, bridge_to};
 use crate::shared_state::SharedStateArgs;
@@ -50,7 +51,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.server.take(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(format!("`{word}` is too much: one server is enough")));
+            return Err(Failure::usage(text!("`{word}` is too much: one server is enough")));
         }
         let shared = self.shared.open().await?;
         let observation = self.observe.begin().await?;

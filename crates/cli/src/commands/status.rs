@@ -10,7 +10,7 @@ use crate::demand::quoted;
 use crate::exit::{Exit, Failure};
 use crate::logins::known::{self, KnownServer, Way};
 use crate::logins::{self, Credential, Permission};
-use crate::print::{self, json, table};
+use crate::print::{self, TerminalText, json, line, table};
 
 /// Shows all stored logins, their scopes, and how long they last
 ///
@@ -113,8 +113,7 @@ impl Args {
         } else if logins.is_empty() {
             print::note("there are no logins; `bowline login URL` makes one");
         } else {
-            let shown: Vec<String> = logins.iter().map(shown).collect();
-            print::text(&shown.join("\n"));
+            print::text(TerminalText::joined(logins.iter().map(shown), "\n"));
         }
         let unreadable = logins.iter().find_map(|login| login.status.as_ref().err());
         Ok(unreadable.map_or(Exit::Done, Failure::exit))
@@ -131,13 +130,13 @@ async fn status_of(server: &KnownServer) -> Result<Option<LoginStatus>, Failure>
     }
 }
 
-fn shown(StoredLogin { server, status }: &StoredLogin) -> String {
-    let mut table = table::Table::new(&server.url);
+fn shown(StoredLogin { server, status }: &StoredLogin) -> TerminalText {
+    let mut table = table::Table::new(line(&server.url));
     match (status, &server.way) {
         (Err(failure), _) => {
             table.row("login", &format!("cannot be read: {failure}"));
             if let Some(advice) = failure.advice() {
-                table.row("hint", advice);
+                table.row("hint", advice.as_str());
             }
         }
         (Ok(None), Way::TokenFile { path }) => {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::exit::{Exit, Failure};
-use crate::print::{self, clean, json, log};
+use crate::print::{self, json, log, text};
 use crate::request::{RequestArgs, with_client};
 
 /// Prints changes and log messages of a server as they happen
@@ -64,7 +64,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.request.take_target(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(format!("`{word}` is one word too many"))
+            return Err(Failure::usage(text!("`{word}` is one word too many"))
                 .hint("`--uri URI` watches a resource"));
         }
         let (sender, mut logs) = mpsc::unbounded_channel();
@@ -130,11 +130,11 @@ impl Args {
         if self.request.json {
             return json::print_line(line);
         }
-        print::text(&match line {
-            Line::Tools => "the list of tools changed".to_owned(),
-            Line::Prompts => "the list of prompts changed".to_owned(),
-            Line::Resources => "the list of resources changed".to_owned(),
-            Line::Resource { uri } => format!("{} changed", clean(uri)),
+        print::text(match line {
+            Line::Tools => "the list of tools changed".into(),
+            Line::Prompts => "the list of prompts changed".into(),
+            Line::Resources => "the list of resources changed".into(),
+            Line::Resource { uri } => text!("{uri} changed"),
             Line::Log { message } => log::line(message),
         });
     }

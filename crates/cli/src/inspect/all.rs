@@ -140,7 +140,7 @@ fn target(found: &Found, args: &TargetArgs) -> Result<Target, Failure> {
     args.found(found)
 }
 
-fn left_alone(why: &str) -> Failure {
+fn left_alone(why: &'static str) -> Failure {
     Failure::new(Exit::Unreachable, why)
 }
 

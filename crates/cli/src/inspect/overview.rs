@@ -1,12 +1,11 @@
 //! The table of all servers, as text.
 
 use bowline::types::text::counted;
-use console::measure_text_width;
 
 use super::Authorization;
 use super::all::{Overview, Row};
-use crate::print::table::wrap;
-use crate::print::{BOLD, WARNING, clean};
+use crate::print::table::hanging;
+use crate::print::{self, BOLD, TerminalText, WARNING, text};
 
 /// Notes stand below the line of their server.
 const HEADINGS: [&str; 8] =
@@ -18,76 +17,76 @@ const NOTHING: &str = "–";
 
 impl Overview {
     /// The table for people. Where it is wider than the terminal, every server gets a paragraph.
-    pub(crate) fn shown(&self, width: usize) -> String {
+    pub(crate) fn shown(&self, width: usize) -> TerminalText {
         let mut out = match self.servers.is_empty() {
             true => "No configuration file names a server.\n\
                      Try `bowline demo`, or `bowline inspect -- COMMAND`.\n"
-                .to_owned(),
-            false => self.table(width) + &self.sum(width),
+                .into(),
+            false => self.table(width) + self.sum(width),
         };
         for problem in &self.problems {
-            let text = format!("problem: {}", clean(problem));
-            let lines = wrap(&text, width.saturating_sub(2)).join("\n  ");
-            let marked = format!("{WARNING}problem:{WARNING:#}");
-            out.push_str(&format!("{}\n", lines.replacen("problem:", &marked, 1)));
+            let text = WARNING.on("problem:") + " " + print::paragraph(problem);
+            out += hanging(&text, width.saturating_sub(2), 2) + "\n";
         }
         out
     }
 
-    fn table(&self, width: usize) -> String {
-        let rows: Vec<[String; 8]> = self.servers.iter().map(cells).collect();
+    fn table(&self, width: usize) -> TerminalText {
+        let rows: Vec<[TerminalText; 8]> = self.servers.iter().map(cells).collect();
         let mut widths = HEADINGS.map(str::len);
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(measure_text_width(cell));
+                *width = (*width).max(cell.width());
             }
         }
         let fits = widths.iter().sum::<usize>() + 2 * (widths.len() - 1) <= width;
-        let mut out = String::new();
+        let mut out = TerminalText::default();
         if fits {
-            let headings = line(&HEADINGS.map(str::to_owned), &widths);
-            out = format!("{BOLD}{headings}{BOLD:#}\n");
+            out = BOLD.on(line(&HEADINGS.map(TerminalText::from), &widths)) + "\n";
         }
         for (cells, row) in rows.iter().zip(&self.servers) {
             match fits {
-                true => out.push_str(&format!("{}\n", line(cells, &widths))),
-                false => out.push_str(&paragraph(cells, width)),
+                true => out += line(cells, &widths) + "\n",
+                false => out += paragraph(cells, width),
             }
             for note in &row.notes {
-                out.push_str(&indented(note, width));
+                out += indented(&print::paragraph(note), width);
             }
         }
         out
     }
 
     /// What all servers cost together.
-    fn sum(&self, width: usize) -> String {
+    fn sum(&self, width: usize) -> TerminalText {
         let answered = self.servers.iter().filter(|row| row.tools.is_some()).count();
         let tools = self.servers.iter().filter_map(|row| row.tools).sum();
         let tokens = self.servers.iter().filter_map(|row| row.tokens_estimated).sum();
-        let text = format!(
+        let text = text!(
             "{answered} of {} answered, with {}: about {} for a model.",
             counted(self.servers.len(), "server"),
             counted(tools, "tool"),
             counted(tokens, "token"),
         );
-        format!("\n{}\n", wrap(&text, width).join("\n"))
+        TerminalText::from("\n") + hanging(&text, width, 0) + "\n"
     }
 }
 
-fn cells(row: &Row) -> [String; 8] {
-    let number =
-        |number: Option<usize>| number.map_or_else(|| NOTHING.to_owned(), |it| it.to_string());
+fn cells(row: &Row) -> [TerminalText; 8] {
+    let number = |number: Option<usize>| number.map_or_else(nothing, |it| text!("{it}"));
     [
-        clean(&row.name).replace('\n', " "),
-        row.source.to_owned(),
-        row.revision.clone().unwrap_or_else(|| NOTHING.to_owned()),
-        authorization(row.authorization).to_owned(),
+        print::line(&row.name),
+        row.source.into(),
+        row.revision.as_ref().map_or_else(nothing, print::line),
+        authorization(row.authorization).into(),
         number(row.tools),
         number(row.tokens_estimated),
-        row.start_milliseconds.map_or_else(|| NOTHING.to_owned(), |it| format!("{it} ms")),
+        row.start_milliseconds.map_or_else(nothing, |it| text!("{it} ms")),
         number(row.processes),
     ]
+}
+
+fn nothing() -> TerminalText {
+    NOTHING.into()
 }
 
 fn authorization(state: Authorization) -> &'static str {
@@ -101,34 +100,33 @@ fn authorization(state: Authorization) -> &'static str {
 }
 
 /// Names to the left, figures to the right.
-fn line(cells: &[String; 8], widths: &[usize; 8]) -> String {
-    let mut out = String::new();
+fn line(cells: &[TerminalText; 8], widths: &[usize; 8]) -> TerminalText {
+    let mut out = TerminalText::default();
     for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        let gap = " ".repeat(width.saturating_sub(measure_text_width(cell)));
-        out.push_str(&match index >= FIGURES {
-            true => format!("{gap}{cell}  "),
-            false => format!("{cell}{gap}  "),
-        });
+        let gap = TerminalText::spaces(width.saturating_sub(cell.width()));
+        let is_last = index + 1 == cells.len();
+        out += match index >= FIGURES {
+            true => gap + cell,
+            false => cell.clone() + gap,
+        };
+        out += if is_last { "" } else { "  " };
     }
-    out.trim_end().to_owned()
+    out
 }
 
 /// A server without columns: its name, then everything that is known of it.
-fn paragraph(cells: &[String; 8], width: usize) -> String {
-    let known = HEADINGS.iter().zip(cells).skip(1).filter(|(_, cell)| *cell != NOTHING);
-    let known: Vec<String> = known
-        .map(|(heading, cell)| match *heading {
-            "source" => cell.clone(),
-            heading => format!("{heading} {cell}"),
-        })
-        .collect();
-    format!("{BOLD}{}{BOLD:#}\n{}", cells[0], indented(&known.join(", "), width))
+fn paragraph(cells: &[TerminalText; 8], width: usize) -> TerminalText {
+    let known = HEADINGS.into_iter().zip(cells).skip(1);
+    let known = known.filter(|(_, cell)| cell.as_str() != NOTHING);
+    let known = known.map(|(heading, cell)| match heading {
+        "source" => cell.clone(),
+        heading => TerminalText::from(heading) + " " + cell,
+    });
+    BOLD.on(&cells[0]) + "\n" + indented(&TerminalText::joined(known, ", "), width)
 }
 
-fn indented(text: &str, width: usize) -> String {
-    let text = clean(text).replace('\n', " ");
-    let lines = wrap(&text, width.saturating_sub(2).max(20));
-    lines.iter().map(|line| format!("  {line}\n")).collect()
+fn indented(text: &TerminalText, width: usize) -> TerminalText {
+    TerminalText::from("  ") + hanging(text, width.saturating_sub(2).max(20), 2) + "\n"
 }
 
 #[cfg(test)]
@@ -170,7 +168,7 @@ mod tests {
     }
 
     fn plain(overview: &Overview, width: usize) -> String {
-        anstream::adapter::strip_str(&overview.shown(width)).to_string()
+        anstream::adapter::strip_str(overview.shown(width).as_str()).to_string()
     }
 
     #[test]

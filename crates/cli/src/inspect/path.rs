@@ -13,6 +13,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::exit::{Exit, Failure};
 use crate::hints;
+use crate::print::{TerminalText, line, text};
 
 /// Variables that send the requests of a client through a proxy.
 const PROXIES: [&str; 6] =
@@ -40,7 +41,7 @@ impl Path {
     ///
     /// If the URL has no host.
     pub(super) fn new(url: &str) -> Result<Self, Failure> {
-        let wrong = || Failure::usage(format!("`{url}` is no URL of a server"));
+        let wrong = || Failure::usage(text!("`{url}` is no URL of a server"));
         let uri: Uri = url.parse().map_err(|_| wrong())?;
         let host = uri.host().ok_or_else(wrong)?.trim_matches(['[', ']']).to_owned();
         let has_tls = uri.scheme_str() == Some("https");
@@ -80,7 +81,7 @@ impl Path {
 
     async fn resolve(&mut self) -> Result<String, Failure> {
         let found = lookup_host((self.host.as_str(), self.port)).await.map_err(|error| {
-            unreachable(format!("cannot resolve `{}`: {error}", self.host)).hint(hints::NAME)
+            unreachable(text!("cannot resolve `{}`: {error}", self.host)).hint(hints::NAME)
         })?;
         let addresses: Vec<SocketAddr> = found.collect();
         let mut shown: Vec<String> = addresses.iter().map(|it| it.ip().to_string()).collect();
@@ -92,7 +93,7 @@ impl Path {
 
     async fn connect(&mut self, addresses: &[SocketAddr]) -> Result<String, Failure> {
         let stream = TcpStream::connect(addresses).await.map_err(|error| {
-            unreachable(format!("cannot connect to {}:{}: {error}", self.host, self.port))
+            unreachable(text!("cannot connect to {}:{}: {error}", self.host, self.port))
                 .hint(hints::PORT)
         })?;
         let peer = stream.peer_addr().map(|it| it.to_string()).unwrap_or_default();
@@ -109,7 +110,7 @@ impl Path {
                 hints::NO_TLS => hints::NO_TLS,
                 _ => hints::CERTIFICATE,
             };
-            unreachable(text).hint(hint)
+            unreachable(line(text)).hint(hint)
         };
         let name = ServerName::try_from(self.host.clone()).map_err(|error| failed(&error))?;
         let connector = TlsConnector::from(Arc::new(trusting().map_err(|error| failed(&error))?));
@@ -127,6 +128,6 @@ fn trusting() -> std::io::Result<ClientConfig> {
     Ok(builder.with_native_roots()?.with_no_client_auth())
 }
 
-fn unreachable(text: String) -> Failure {
+fn unreachable(text: TerminalText) -> Failure {
     Failure::new(Exit::Unreachable, text)
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::lint::{Finding, Level};
 use super::{Described, Inspection, Step};
-use crate::print::table::{Table, wrap};
-use crate::print::{BOLD, clean};
+use crate::print::table::{Table, hanging};
+use crate::print::{self, BOLD, TerminalText, lines, text};
 
 /// The narrowest column for the notes of steps.
 const NARROWEST_NOTE: usize = 24;
@@ -18,10 +18,10 @@ const SHOWN: usize = 40;
 
 impl Inspection {
     /// The report for people.
-    pub(crate) fn shown(&self, width: usize) -> String {
-        let mut out = format!("{BOLD}{}{BOLD:#}\n", clean(&self.label));
+    pub(crate) fn shown(&self, width: usize) -> TerminalText {
+        let mut out = BOLD.on(print::line(&self.label)) + "\n";
         for step in &self.steps {
-            out.push_str(&line(step, width));
+            out += line(step, width);
         }
         if self.findings.is_empty() {
             return out;
@@ -29,9 +29,9 @@ impl Inspection {
         let count = |level| self.findings.iter().filter(|it| it.level == level).count();
         let (errors, warnings) = (count(Level::Error), count(Level::Warning));
         let heading = match (errors, warnings) {
-            (0, _) => counted(warnings, "warning"),
-            (_, 0) => counted(errors, "error"),
-            _ => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+            (0, _) => text!("{}", counted(warnings, "warning")),
+            (_, 0) => text!("{}", counted(errors, "error")),
+            _ => text!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
         };
         let mut table = Table::new(heading);
         for finding in self.findings.iter().take(SHOWN) {
@@ -40,9 +40,7 @@ impl Inspection {
         if let Some(more) = self.findings.len().checked_sub(SHOWN).filter(|more| *more > 0) {
             table.row("…", &format!("{more} more; `--json` has them all"));
         }
-        out.push('\n');
-        out.push_str(&table.render(width));
-        out
+        out + "\n" + table.render(width)
     }
 
     /// The report for programs.
@@ -59,24 +57,22 @@ impl Inspection {
             steps: self.steps.iter().map(step).collect(),
             server: self.server.as_ref().map(ServerReport::of),
             findings: &self.findings,
-            hint: self.failure.as_ref().and_then(|failure| failure.advice()),
+            hint: self.failure.as_ref().and_then(|it| it.advice()).map(TerminalText::as_str),
         }
     }
 }
 
 /// A step. Its note is wrapped, and stands below the step where the terminal is narrow.
-fn line(step: &Step, width: usize) -> String {
+fn line(step: &Step, width: usize) -> TerminalText {
     let mark = if step.is_done { "ok" } else { "FAILED" };
     let took = format!("{:.0} ms", milliseconds(step.took));
-    let known = format!("  {:<13}  {mark:<6}  {took:>8}", step.name);
-    let note = clean(&step.note);
-    let column = known.len() + 2;
+    let known = text!("  {:<13}  {mark:<6}  {took:>8}", step.name);
+    let note = lines(&step.note);
+    let column = known.width() + 2;
     if let Some(room) = width.checked_sub(column).filter(|room| *room >= NARROWEST_NOTE) {
-        let lines = wrap(&note, room).join(&format!("\n{}", " ".repeat(column)));
-        return format!("{known}  {lines}\n");
+        return known + "  " + hanging(&note, room, column) + "\n";
     }
-    let lines = wrap(&note, width.saturating_sub(4));
-    format!("{known}\n    {}\n", lines.join("\n    "))
+    known + "\n    " + hanging(&note, width.saturating_sub(4), 4) + "\n"
 }
 
 fn milliseconds(took: Duration) -> f64 {
@@ -139,13 +135,13 @@ mod tests {
         let took = Duration::from_millis(12);
         let step = Step { name: "authorization", is_done: false, took, note };
         assert_eq!(
-            line(&step, 60),
+            line(&step, 60).as_str(),
             "  authorization  FAILED     12 ms  the certificate of\n\
              \x20                                  mcp.example.com has\n\
              \x20                                  expired\n"
         );
         assert_eq!(
-            line(&step, 40),
+            line(&step, 40).as_str(),
             "  authorization  FAILED     12 ms\n    the certificate of mcp.example.com\n    has expired\n"
         );
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::store::TokenPlace;
 use super::{folder, unusable};
 use crate::exit::{Exit, Failure};
+use crate::print::text;
 
 /// A server, and how to log in there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,7 +194,7 @@ fn private() -> OpenOptions {
 }
 
 fn failed(path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    let text = format!("the list of logins, {}, cannot be used: {error}", path.display());
+    let text = text!("the list of logins, {}, cannot be used: {error}", path.display());
     Failure::new(Exit::Unauthorized, text)
 }
 

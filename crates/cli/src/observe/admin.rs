@@ -24,6 +24,7 @@ use tokio::time::{sleep, timeout};
 
 use super::upstreams::{self, Failing};
 use crate::exit::{Exit, Failure};
+use crate::print::text;
 
 /// The most connections at once.
 const MOST_CONNECTIONS: usize = 16;
@@ -47,11 +48,11 @@ impl Admin {
     /// If other machines would reach the address, or it cannot be used.
     pub(super) async fn listen(address: SocketAddr, registry: Registry) -> Result<Self, Failure> {
         if !address.ip().to_canonical().is_loopback() {
-            let text = format!("`--admin {address}` would show metrics to other machines");
+            let text = text!("`--admin {address}` would show metrics to other machines");
             return Err(Failure::usage(text).hint("name an address such as `127.0.0.1:9464`"));
         }
         let unusable = |error: std::io::Error| {
-            let text = format!("cannot serve metrics at {address}: {error}");
+            let text = text!("cannot serve metrics at {address}: {error}");
             Failure::new(Exit::Unreachable, text).hint("`--admin` names another address")
         };
         let listener = TcpListener::bind(address).await.map_err(unusable)?;

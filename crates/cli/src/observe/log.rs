@@ -3,13 +3,12 @@
 use std::time::SystemTime;
 
 use bowline::layer::{Audit, AuditOutcome, AuditRecord};
-use bowline::types::json::RawJson;
 use bowline::types::time::{iso, since_1970};
 use opentelemetry::Context;
 use opentelemetry::trace::TraceContextExt as _;
 use serde::Serialize;
 
-use crate::print;
+use crate::print::json;
 
 /// The form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -21,7 +20,7 @@ pub(crate) enum LogFormat {
 /// A layer that writes a line when a request has ended.
 pub(super) fn layer(LogFormat::Json: LogFormat) -> Audit {
     Audit::new(|record| {
-        print::note(RawJson::from_value(&Line::of(&record)).unwrap_or_default().as_str());
+        json::note_line(&Line::of(&record));
     })
 }
 

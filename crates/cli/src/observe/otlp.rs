@@ -19,7 +19,7 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError};
 use opentelemetry_otlp::{ExporterBuildError, MetricExporter, SpanExporter, WithHttpConfig as _};
 use tokio::runtime::Handle;
 
-use crate::print;
+use crate::print::{self, text};
 
 /// The most bytes of an answer.
 const MOST_ANSWER: usize = 64 * 1024;
@@ -56,7 +56,7 @@ fn exporter<E>(
     }
     let protocol = either("PROTOCOL").unwrap_or_else(|| "http/protobuf".to_owned());
     if protocol != "http/protobuf" {
-        print::note(&format!(
+        print::note(text!(
             "no export of {}: `{protocol}` is not supported, only `http/protobuf`",
             signal.to_lowercase()
         ));
@@ -66,7 +66,7 @@ fn exporter<E>(
     let longest = millis.map_or(LONGEST_EXPORT, Duration::from_millis);
     let exporter = OtlpClient::new(longest).and_then(|client| Ok(build(client)?));
     let report = |error: HttpError| {
-        print::note(&format!("no export of {}: {error}", signal.to_lowercase()));
+        print::note(text!("no export of {}: {error}", signal.to_lowercase()));
     };
     exporter.map_err(report).ok()
 }
@@ -119,7 +119,7 @@ impl OtlpClient {
         };
         let was_failing = self.is_failing.swap(failure.is_some(), Ordering::Relaxed);
         if let Some(reason) = failure.filter(|_| !was_failing) {
-            print::note(&format!("cannot export traces or metrics to {place}: {reason}"));
+            print::note(text!("cannot export traces or metrics to {place}: {reason}"));
         }
         outcome
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bowline::types::json::RawJson;
 use bowline::types::text::excerpt;
 use bowline::types::time::{iso, since_1970};
 use bowline_gateway::UpstreamChange;
@@ -13,7 +12,7 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use serde::Serialize;
 
 use super::log::LogFormat;
-use crate::print;
+use crate::print::{self, TerminalText, json, text};
 
 /// Tells which servers fail now, each with the cause.
 pub(super) type Failing = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
@@ -36,13 +35,12 @@ pub(super) fn report(format: Option<LogFormat>, upstream: &str, change: Upstream
     };
     if format == Some(LogFormat::Json) {
         let line = Line { time: iso(since_1970(SystemTime::now())), event, upstream, cause };
-        return print::note(RawJson::from_value(&line).unwrap_or_default().as_str());
+        return json::note_line(&line);
     }
-    let text = match cause {
-        Some(cause) => format!("`{upstream}` fails: {cause}"),
-        None => format!("`{upstream}` works again"),
-    };
-    print::note(&one_line(&text));
+    print::note(match cause {
+        Some(cause) => failure(upstream, cause),
+        None => text!("`{upstream}` works again"),
+    });
 }
 
 /// Measures which servers fail: `bowline.upstream.failing` has a row for each that does.
@@ -62,10 +60,10 @@ pub(super) fn measure(meters: &SdkMeterProvider, failing: Failing) {
 /// The servers that fail as lines for people.
 pub(super) fn shown(failing: &Failing) -> String {
     let failing = failing().into_iter();
-    failing.map(|(name, cause)| one_line(&format!("{name} fails: {cause}")) + "\n").collect()
+    failing.map(|(name, cause)| failure(&name, &cause).as_str().to_owned() + "\n").collect()
 }
 
-/// Causes may be the last lines that a server wrote.
-fn one_line(text: &str) -> String {
-    print::clean(text).replace('\n', " ")
+/// A server that fails, in one line: the cause may be several lines that it wrote.
+fn failure(name: &str, cause: &str) -> TerminalText {
+    print::paragraph(format!("`{name}` fails: {cause}"))
 }

@@ -2,7 +2,7 @@
 
 use bowline::types::content::Content;
 
-/// What a block is, for people. Not cleaned for terminals.
+/// What a block is, for people. Text of the server, not cleaned.
 pub(crate) fn described(content: &Content) -> String {
     match content {
         Content::Text(text) => text.text.clone(),

@@ -1,9 +1,12 @@
 //! JSON for programs, and indented for people who read along.
 
+use std::io::{self, IsTerminal as _, Write as _};
+
 use bowline::types::json::RawJson;
 use serde::Serialize;
 
-use super::{bytes, is_obeyed, is_terminal};
+use super::hidden::marked;
+use super::{bytes, is_terminal};
 
 /// Prints a value as JSON to standard output, indented.
 pub(crate) fn print(value: &impl Serialize) {
@@ -20,21 +23,34 @@ pub(crate) fn print_line(value: &impl Serialize) {
     write(RawJson::from_value(value).unwrap_or_default().as_str());
 }
 
+/// Prints a value as one line of JSON to standard error.
+pub(crate) fn note_line(value: &impl Serialize) {
+    let mut stderr = io::stderr().lock();
+    let json = RawJson::from_value(value).unwrap_or_default();
+    let json = shown(json.as_str(), stderr.is_terminal());
+    let _ = writeln!(stderr, "{json}");
+}
+
 /// Writes the JSON as it is, or escaped if a terminal shows it. Colours are no part of JSON, so
 /// nothing is taken out of it.
 fn write(json: &str) {
-    let json = if is_terminal() { escaped(json) } else { json.to_owned() };
+    let json = shown(json, is_terminal());
     bytes(format!("{json}\n").as_bytes());
 }
 
-/// The same JSON without characters that a terminal would obey.
+fn shown(json: &str, is_terminal: bool) -> String {
+    if is_terminal { escaped(json) } else { json.to_owned() }
+}
+
+/// The same JSON with escapes for what a reader would not see.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
+    for (c, is_hidden) in marked(json) {
         match c {
-            // Outside of strings, where it is white space: strings have it as an escape.
+            // Outside of strings, where they are white space: strings have them as escapes.
+            '\n' | '\t' => out.push(c),
             '\r' => out.push(' '),
-            c if is_obeyed(c) => {
+            c if is_hidden => {
                 let mut units = [0; 2];
                 out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
             }

@@ -2,12 +2,11 @@
 
 use bowline::types::deprecated::logging::LogMessageParams;
 
-use super::clean;
+use super::{TerminalText, paragraph};
 
 /// A log message as one line: its level, its logger, and its text.
-pub(crate) fn line(message: &LogMessageParams) -> String {
-    let logger = message.logger.as_deref().map(|it| format!("{it}: "));
+pub(crate) fn line(message: &LogMessageParams) -> TerminalText {
+    let logger = message.logger.as_deref().map(|it| format!("{it}: ")).unwrap_or_default();
     let text: String = message.data.parse().unwrap_or_else(|_| message.data.to_string());
-    let text = format!("{}: {}{text}", message.level, logger.unwrap_or_default());
-    clean(&text).replace('\n', " ")
+    paragraph(format!("{}: {logger}{text}", message.level))
 }

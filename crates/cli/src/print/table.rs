@@ -1,8 +1,8 @@
 //! Rows of a name and a text, aligned, and wrapped at the width of the terminal.
 
-use console::{Term, measure_text_width};
+use console::Term;
 
-use super::{BOLD, clean};
+use super::{BOLD, TerminalText, line, paragraph};
 
 /// The widest that a name may be before its text begins on the next line.
 const WIDEST_NAME: usize = 34;
@@ -14,59 +14,71 @@ const PLAIN_WIDTH: usize = 100;
 /// Rows under a heading.
 #[derive(Debug)]
 pub(crate) struct Table {
-    heading: String,
-    rows: Vec<(String, String)>,
+    heading: TerminalText,
+    rows: Vec<(TerminalText, TerminalText)>,
 }
 
 impl Table {
-    pub(crate) fn new(heading: impl Into<String>) -> Self {
-        Self { heading: heading.into(), rows: Vec::new() }
+    pub(crate) fn new(heading: TerminalText) -> Self {
+        Self { heading, rows: Vec::new() }
     }
 
-    /// Adds a row: a name, and a text of which the first paragraph is shown.
+    /// Adds a row: a name, and a text of which the first paragraph is shown. Both may come from
+    /// outside.
     pub(crate) fn row(&mut self, name: &str, text: &str) {
-        let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
-        let words: Vec<&str> = paragraph.split_whitespace().collect();
-        self.rows.push((clean(name).into_owned(), clean(&words.join(" ")).into_owned()));
+        let first = text.trim().split("\n\n").next().unwrap_or_default();
+        self.rows.push((line(name), paragraph(first)));
     }
 
     /// The table as text.
-    pub(crate) fn render(&self, width: usize) -> String {
-        let mut out = format!("{BOLD}{}{BOLD:#}\n", clean(&self.heading));
-        let names = self.rows.iter().map(|(name, _)| measure_text_width(name));
+    pub(crate) fn render(&self, width: usize) -> TerminalText {
+        let mut out = BOLD.on(&self.heading) + "\n";
+        let names = self.rows.iter().map(|(name, _)| name.width());
         let column = names.filter(|width| *width <= WIDEST_NAME).max().unwrap_or(0);
         let column = column.min(width / 2).min(width.saturating_sub(4 + NARROWEST_TEXT));
         for (name, text) in &self.rows {
-            out.push_str(&row(name, text, column, width));
+            out += row(name, text, column, width);
         }
         out
     }
 }
 
-fn row(name: &str, text: &str, column: usize, width: usize) -> String {
+fn row(name: &TerminalText, text: &TerminalText, column: usize, width: usize) -> TerminalText {
+    let first = TerminalText::from("  ") + name;
     if text.is_empty() {
-        return format!("  {name}\n");
+        return first + "\n";
     }
-    let indent = " ".repeat(column + 4);
-    let lines = wrap(text, width.saturating_sub(indent.len()).max(NARROWEST_TEXT));
-    let used = measure_text_width(name);
-    let first = match column.checked_sub(used) {
-        Some(gap) => format!("  {name}{}", " ".repeat(gap + 2)),
-        None => format!("  {name}\n{indent}"),
+    let indent = column + 4;
+    let room = width.saturating_sub(indent).max(NARROWEST_TEXT);
+    let first = match column.checked_sub(name.width()) {
+        Some(gap) => first + TerminalText::spaces(gap + 2),
+        None => first + "\n" + TerminalText::spaces(indent),
     };
-    format!("{first}{}\n", lines.join(&format!("\n{indent}")))
+    first + hanging(text, room, indent) + "\n"
 }
 
-/// Breaks a text between words; a word that is too long has a line of its own.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+/// Breaks a text between words, and indents every line but the first.
+pub(crate) fn hanging(text: &TerminalText, width: usize, indent: usize) -> TerminalText {
+    let mut lines = wrap(text, width).into_iter();
+    let first = lines.next().unwrap_or_default();
+    lines.fold(first, |out, line| out + "\n" + TerminalText::spaces(indent) + line)
+}
+
+/// Breaks the lines of a text between words; a word that is too long has a line of its own.
+pub(crate) fn wrap(text: &TerminalText, width: usize) -> Vec<TerminalText> {
+    text.lines().flat_map(|line| filled(&line, width)).collect()
+}
+
+fn filled(line: &TerminalText, width: usize) -> Vec<TerminalText> {
+    let mut lines = vec![TerminalText::default()];
+    for word in line.words() {
         match lines.last_mut() {
-            Some(line) if measure_text_width(line) + 1 + measure_text_width(word) <= width => {
-                line.push(' ');
-                line.push_str(word);
+            Some(line) if line.is_empty() => *line = word,
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                *line += " ";
+                *line += word;
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word),
         }
     }
     lines
@@ -84,10 +96,10 @@ mod tests {
 
     #[test]
     fn texts_are_aligned_and_wrapped() {
-        let mut table = Table::new("tools");
+        let mut table = Table::new("tools".into());
         table.row("add", "Adds two numbers,\nof any size\n\nMore of it.");
         table.row("subtract", "");
-        let shown = anstream::adapter::strip_str(&table.render(40)).to_string();
+        let shown = anstream::adapter::strip_str(table.render(40).as_str()).to_string();
         assert_eq!(
             shown,
             "tools\n  add       Adds two numbers, of any\n            size\n  subtract\n"
@@ -96,18 +108,18 @@ mod tests {
 
     #[test]
     fn a_narrow_table_is_no_wider_than_asked() {
-        let mut table = Table::new("tools");
+        let mut table = Table::new("tools".into());
         table.row("a_name_of_width_20__", "Gives a message back as it came");
-        let shown = anstream::adapter::strip_str(&table.render(40)).to_string();
+        let shown = anstream::adapter::strip_str(table.render(40).as_str()).to_string();
         assert!(shown.lines().all(|line| line.len() <= 40), "{shown}");
     }
 
     #[test]
     fn a_long_name_has_a_line_of_its_own() {
-        let mut table = Table::new("tools");
+        let mut table = Table::new("tools".into());
         table.row(&"x".repeat(50), "text");
         table.row("y", "text");
-        let shown = anstream::adapter::strip_str(&table.render(80)).to_string();
+        let shown = anstream::adapter::strip_str(table.render(80).as_str()).to_string();
         assert_eq!(shown, format!("tools\n  {}\n     text\n  y  text\n", "x".repeat(50)));
     }
 }

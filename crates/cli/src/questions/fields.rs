@@ -5,13 +5,12 @@ use bowline::types::elicitation::schema::{
 };
 use bowline::types::json::{Object, RawJson};
 use console::Term;
-use dialoguer::{Input, MultiSelect, Select};
 
 use crate::exit::Failure;
 use crate::print::table::wrap;
-use crate::print::{self, clean};
+use crate::print::{self, TerminalText, line, paragraph};
 use crate::schema::Members;
-use crate::terminal::{theme, unasked, with_default};
+use crate::terminal::{self, TypedLine};
 
 /// The choice that leaves an optional field out.
 const SKIP: &str = "(leave out)";
@@ -33,9 +32,9 @@ pub(super) struct Asked<'a> {
 pub(super) fn ask(asked: &Asked<'_>) -> Result<Option<RawJson>, Failure> {
     asked.describe();
     match &asked.field.kind {
-        FieldKind::String(schema) => asked.text(schema.default.clone(), |text| {
-            RawJson::from_value(text).map_err(|error| error.to_string())
-        }),
+        FieldKind::String(schema) => {
+            asked.text(schema.default.clone(), |text| RawJson::from_value(text).map_err(line))
+        }
         FieldKind::Number(schema) | FieldKind::Integer(schema) => {
             asked.text(schema.default.as_ref().map(ToString::to_string), number)
         }
@@ -43,16 +42,16 @@ pub(super) fn ask(asked: &Asked<'_>) -> Result<Option<RawJson>, Failure> {
         FieldKind::Select(schema) => asked.select(schema),
         FieldKind::MultiSelect(schema) => asked.multi_select(schema),
         _ => asked.text(None, |text| {
-            RawJson::from_text(text).map_err(|_| "expected JSON, such as \"text\"".to_owned())
+            RawJson::from_text(text).map_err(|_| "expected JSON, such as \"text\"".into())
         }),
     }
 }
 
-fn number(text: &str) -> Result<RawJson, String> {
+fn number(text: &str) -> Result<RawJson, TerminalText> {
     let json = RawJson::from_text(text.trim()).ok();
     let is_number =
         |json: &RawJson| json.as_str().starts_with(|c: char| c == '-' || c.is_ascii_digit());
-    json.filter(is_number).ok_or_else(|| "expected a number".to_owned())
+    json.filter(is_number).ok_or_else(|| "expected a number".into())
 }
 
 impl Asked<'_> {
@@ -61,59 +60,52 @@ impl Asked<'_> {
     fn describe(&self) {
         let Some(about) = &self.field.description else { return };
         let width = usize::from(Term::stderr().size().1).max(20);
-        let about = clean(about).replace('\n', " ");
-        print::note(&wrap(about.trim(), width).join("\n"));
+        print::note(TerminalText::joined(wrap(&paragraph(about), width), "\n"));
     }
 
     /// The question: the title or name.
-    fn prompt(&self) -> String {
+    fn prompt(&self) -> TerminalText {
         let name = self.field.title.as_deref().unwrap_or(self.name);
         let mark = if self.is_required { "" } else { ", optional" };
-        clean(&format!("{name}{mark}")).replace('\n', " ")
+        paragraph(name) + mark
     }
 
     fn text(
         &self,
         default: Option<String>,
-        read: impl Fn(&str) -> Result<RawJson, String>,
+        read: impl Fn(&str) -> Result<RawJson, TerminalText>,
     ) -> Result<Option<RawJson>, Failure> {
-        let check = |text: &String| match text.is_empty() && !self.is_required {
+        let check = |text: &str| match text.is_empty() && !self.is_required {
             true => Ok(()),
             false => read(text).and_then(|value| self.check(&value)),
         };
-        let theme = theme();
-        let mut input = Input::<String>::with_theme(&theme)
-            .with_prompt(self.prompt())
-            .allow_empty(!self.is_required)
-            .validate_with(check);
-        if let Some(default) = self.before.map(plain).or(default) {
-            input = with_default(input, default);
-        }
-        let text = input.interact_text().map_err(unasked)?;
+        let default = self.before.map(plain).or(default);
+        let typed = TypedLine { prompt: &self.prompt(), default, may_be_empty: !self.is_required };
+        let text = typed.ask(check)?;
         Ok(read(&text).ok().filter(|_| !text.is_empty()))
     }
 
     /// Whether the form allows this value.
-    fn check(&self, value: &RawJson) -> Result<(), String> {
+    fn check(&self, value: &RawJson) -> Result<(), TerminalText> {
         let form = FormSchema::new().with_required(self.name, self.field.clone());
         let mut content = Members::default();
         content.set(self.name, value.clone());
         let content = Object::new(RawJson::from_value(&content).unwrap_or_default());
         let checked = form.check(&content.unwrap_or_default());
-        checked.map(|_| ()).map_err(|error| clean(&error.to_string()).into_owned())
+        checked.map(|_| ()).map_err(line)
     }
 
     fn boolean(&self, default: Option<bool>) -> Result<Option<RawJson>, Failure> {
         let default = self.before.map(|it| it.as_str() == "true").or(default);
         let default = default.map(|it| usize::from(!it));
-        let chosen = self.choose(&["yes", "no"], default)?;
+        let chosen = self.choose(vec!["yes".into(), "no".into()], default)?;
         Ok(chosen.map(|at| RawJson::from_value(&(at == 0)).unwrap_or_default()))
     }
 
     fn select(&self, schema: &SelectSchema) -> Result<Option<RawJson>, Failure> {
         let default = self.before.map(plain).or_else(|| schema.default.clone());
         let default = schema.options.iter().position(|it| Some(&it.value) == default.as_ref());
-        let chosen = self.choose(&names(&schema.options), default)?;
+        let chosen = self.choose(names(&schema.options), default)?;
         let value = |at: usize| RawJson::from_value(&schema.options[at].value).unwrap_or_default();
         Ok(chosen.map(value))
     }
@@ -124,12 +116,7 @@ impl Asked<'_> {
         let marked: Vec<bool> =
             schema.options.iter().map(|it| default.contains(&it.value)).collect();
         print::note("Space marks, Enter ends.");
-        let chosen = MultiSelect::with_theme(&theme())
-            .with_prompt(self.prompt())
-            .items(names(&schema.options))
-            .defaults(&marked)
-            .interact()
-            .map_err(unasked)?;
+        let chosen = terminal::mark(&self.prompt(), &names(&schema.options), &marked)?;
         let values: Vec<&str> =
             chosen.into_iter().map(|at| schema.options[at].value.as_str()).collect();
         let is_left_out = values.is_empty() && !self.is_required;
@@ -139,20 +126,17 @@ impl Asked<'_> {
     /// Lets the user choose one item, or none if the field is optional.
     fn choose(
         &self,
-        items: &[impl std::fmt::Display],
+        mut items: Vec<TerminalText>,
         default: Option<usize>,
     ) -> Result<Option<usize>, Failure> {
-        let theme = theme();
-        let mut select = Select::with_theme(&theme).with_prompt(self.prompt());
-        select = select.items(items);
+        let count = items.len();
         let mut default = default.unwrap_or(0);
         if !self.is_required {
-            select = select.item(SKIP);
-            default =
-                if self.before.is_none() && self.has_no_default() { items.len() } else { default };
+            items.push(SKIP.into());
+            default = if self.before.is_none() && self.has_no_default() { count } else { default };
         }
-        let chosen = select.default(default).interact().map_err(unasked)?;
-        Ok(Some(chosen).filter(|at| *at < items.len()))
+        let chosen = terminal::select(Some(&self.prompt()), &items, Some(default))?;
+        Ok(Some(chosen).filter(|at| *at < count))
     }
 
     fn has_no_default(&self) -> bool {
@@ -164,8 +148,8 @@ impl Asked<'_> {
     }
 }
 
-fn names(options: &[SelectOption]) -> Vec<String> {
-    options.iter().map(|it| clean(it.display_name()).into_owned()).collect()
+fn names(options: &[SelectOption]) -> Vec<TerminalText> {
+    options.iter().map(|it| line(it.display_name())).collect()
 }
 
 /// A value as the user types it.

@@ -4,30 +4,25 @@ use bowline::Question;
 use bowline::auth::{BrowserUrl, Url};
 use bowline::client::{Answer, WebPage};
 use bowline_auth::client::open::open_in_browser;
-use dialoguer::Select;
 
 use crate::exit::Failure;
-use crate::print::{self, BOLD, WARNING, clean};
-use crate::terminal::{theme, unasked};
+use crate::print::{self, BOLD, TerminalText, line, text};
+use crate::terminal;
 
 /// Shows the whole URL, and asks what to do with it.
 pub(super) fn visit(question: &Question, page: &WebPage) -> Result<Answer, Failure> {
-    print::note(&format!(
-        "\n  {}\n\n  host: {BOLD}{}{BOLD:#}",
-        clean(page.url()),
-        clean(page.host())
-    ));
+    let url = TerminalText::from("\n  ") + line(page.url());
+    print::note(url + "\n\n  host: " + BOLD.on(line(page.host())));
     for suspicion in page.suspicions() {
-        print::note(&format!("{WARNING}warning:{WARNING:#} {suspicion}"));
+        print::warning(line(suspicion));
     }
     let choices = ["Open it in the browser", "I open it myself", "Decline", "Cancel"];
+    let choices = choices.map(TerminalText::from);
     // Without a default, Enter alone opens nothing.
-    let theme = theme();
-    let chosen = Select::with_theme(&theme).with_prompt("Visit this page?").items(choices);
-    match chosen.interact().map_err(unasked)? {
+    match terminal::select(Some(&"Visit this page?".into()), &choices, None)? {
         0 => {
             if let Err(reason) = open(page) {
-                print::note(&format!("note: {reason}; open the page yourself"));
+                print::note(text!("note: {reason}; open the page yourself"));
             }
             Ok(question.consent())
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::exit::Failure;
+use crate::print::text;
 
 /// The URL that a word is, with its scheme in small letters.
 pub(super) fn url(word: &str) -> Option<String> {
@@ -18,13 +19,13 @@ pub(super) fn refused(word: &str) -> Option<Failure> {
     if let Some((scheme, _)) = word.split_once("://")
         && is_scheme(scheme)
     {
-        return Some(Failure::usage(format!("`{word}` is no URL of a server")).hint(begins));
+        return Some(Failure::usage(text!("`{word}` is no URL of a server")).hint(begins));
     }
     if !has_host(word) || Path::new(word).exists() {
         return None;
     }
-    let failure = Failure::usage(format!("`{word}` is an address without a scheme"));
-    Some(failure.hint(format!("{begins}: `http://{word}`")))
+    let failure = Failure::usage(text!("`{word}` is an address without a scheme"));
+    Some(failure.hint(text!("{begins}: `http://{word}`")))
 }
 
 fn is_scheme(text: &str) -> bool {

@@ -7,6 +7,7 @@ use super::{Place, Target, TargetArgs};
 use crate::consent::{self, Agreed};
 use crate::discover::{Found, Origin};
 use crate::exit::{Exit, Failure};
+use crate::print::{line, text};
 use crate::{print, terminal};
 
 impl TargetArgs {
@@ -29,8 +30,8 @@ impl TargetArgs {
             false => entry.resolve(&variables),
         };
         let launch = launch.map_err(|error| {
-            let failure = Failure::new(Exit::Unreachable, error.without_advice());
-            error.advice().map(ToOwned::to_owned).into_iter().fold(failure, Failure::hint)
+            let failure = Failure::new(Exit::Unreachable, line(error.without_advice()));
+            error.advice().map(line).into_iter().fold(failure, Failure::hint)
         })?;
         let mut target = match launch {
             Launch::Command(launch) => self.command_target(command(&launch)),
@@ -39,7 +40,7 @@ impl TargetArgs {
                 target.headers.extend(launch.headers);
                 target
             }
-            _ => return Err(Failure::usage(format!("`{}` cannot be reached", entry.name))),
+            _ => return Err(Failure::usage(text!("`{}` cannot be reached", entry.name))),
         };
         target.label.clone_from(&entry.name);
         target.public_label.clone_from(&entry.name);
@@ -60,8 +61,8 @@ impl TargetArgs {
             |id: &str| needed.iter().any(|name| name.strip_prefix("input:") == Some(id));
         for input in found.inputs.iter().filter(|it| is_needed(&it.id) && !self.inputs.has(&it.id))
         {
-            let (file, name) = (entry.file.display(), print::clean(&entry.name));
-            print::note(&format!("{file} asks for a value for `{name}`:"));
+            let (file, name) = (entry.file.display(), &entry.name);
+            print::note(text!("{file} asks for a value for `{name}`:"));
             variables = variables.with_input(&input.id, terminal::input(input)?);
         }
         Ok(variables)

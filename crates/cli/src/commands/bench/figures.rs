@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::load::Load;
 use crate::exit::Exit;
-use crate::print::{BOLD, WARNING, clean};
+use crate::print::{BOLD, TerminalText, WARNING, line, lines, text};
 
 /// What was measured.
 #[derive(Debug, Serialize)]
@@ -77,15 +77,12 @@ impl Figures {
     }
 
     /// The figures for people.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> TerminalText {
         let Subject { target, revision, transport, request, concurrency } = &self.subject;
-        let mut out = format!(
-            "{BOLD}{}{BOLD:#}: {} over {transport}, {revision}, {concurrency} at a time\n",
-            clean(target),
-            clean(request)
-        );
+        let about = text!(": {request} over {transport}, {revision}, {concurrency} at a time");
+        let mut out = BOLD.on(line(target)) + about + "\n";
         let mut line = |name: &str, value: String| {
-            out.push_str(&format!("  {name:<10}  {value:>10}\n"));
+            out += text!("  {name:<10}  {value:>10}") + "\n";
         };
         line("requests", grouped(self.requests));
         line("time", readable(Duration::from_secs_f64(self.seconds)));
@@ -102,7 +99,7 @@ impl Figures {
             line("failed", grouped(self.failed));
         }
         if let Some(failure) = &self.first_failure {
-            out.push_str(&format!("{WARNING}first failure:{WARNING:#} {}\n", clean(failure)));
+            out += WARNING.on("first failure:") + " " + lines(failure) + "\n";
         }
         out
     }

@@ -11,11 +11,12 @@ use bowline::types::method::Method;
 use bowline::types::revision::Revision;
 use console::Term;
 use hdrhistogram::Histogram;
-use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use crate::exit::{Exit, Failure};
+use crate::print::bar::Bar;
+use crate::print::{lines, text};
 
 /// What every request is.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Work {
         let outcome = client.call(name, arguments).await?;
         match outcome.is_error() {
             true => {
-                Err(Failure::new(Exit::Refused, format!("`{name}` failed: {}", outcome.text())))
+                Err(Failure::new(Exit::Refused, text!("`{name}` failed: ") + lines(outcome.text())))
             }
             false => Ok(()),
         }
@@ -73,7 +74,7 @@ pub(super) struct Load {
     time: Duration,
     /// Requests that workers have taken on.
     taken: AtomicU64,
-    bar: ProgressBar,
+    bar: Bar,
 }
 
 /// The bar for a terminal of this width. It has one line.
@@ -97,10 +98,8 @@ pub(super) struct Tally {
 
 impl Load {
     pub(super) fn new(work: Work, count: u64, time: Duration) -> Self {
-        let style = ProgressStyle::with_template(bar_template(Term::stderr().size().1));
-        let bar = ProgressBar::new(count)
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-            .with_message(format!("{}s", time.as_secs_f64()));
+        let bar = Bar::new(bar_template(Term::stderr().size().1), Some(count));
+        bar.message(text!("{}s", time.as_secs_f64()));
         let tally = Tally {
             // Up to an hour, with three digits; longer times count as an hour.
             times: Histogram::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are valid"),
@@ -131,7 +130,7 @@ impl Load {
             running.spawn(async move { load.work_until(end, &client).await });
         }
         while running.join_next().await.is_some() {}
-        load.bar.finish_and_clear();
+        load.bar.clear();
         let mut load = Arc::into_inner(load).expect("all workers have ended");
         load.took = begin.elapsed();
         load
@@ -153,7 +152,7 @@ impl Load {
                 }
                 Err(_) => tally.unfinished += 1,
             }
-            self.bar.inc(1);
+            self.bar.advance();
         }
     }
 }

@@ -8,7 +8,7 @@ use bowline::Client;
 use bowline::types::capability::ClientCapabilities;
 use bowline_gateway::{Dial, DialError, GatewayLimits};
 
-use crate::print;
+use crate::print::{self, text};
 
 /// Opens connections as another does, and prints a note for each.
 pub(super) struct Announced {
@@ -24,7 +24,7 @@ impl Dial for Announced {
     ) -> Pin<Box<dyn Future<Output = Result<Client, DialError>> + Send>> {
         let (name, begun) = (self.name.clone(), Instant::now());
         let verb = if self.is_process() { "starting" } else { "connecting to" };
-        print::note(&print::clean(&format!("{verb} `{name}`")));
+        print::note(text!("{verb} `{name}`"));
         let dialled = self.dial.dial(declared, limits);
         Box::pin(async move {
             let client = dialled.await?;
@@ -32,8 +32,7 @@ impl Dial for Announced {
             let server = server.map(|it| format!("{} {}, ", it.name, it.version));
             let (server, revision) = (server.unwrap_or_default(), client.revision());
             let took = begun.elapsed().as_millis();
-            let text = format!("`{name}` answered after {took} ms: {server}{revision}");
-            print::note(&print::clean(&text));
+            print::note(text!("`{name}` answered after {took} ms: {server}{revision}"));
             Ok(client)
         })
     }
