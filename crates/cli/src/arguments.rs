@@ -125,8 +125,25 @@ fn add(members: &mut Members, word: &str, parameters: &Parameters) -> Result<(),
         (Some(it), None) => typed(key, value, &it.types)?,
         (None, None) => typed(key, value, &Types::default())?,
     };
+    if let Some(values) = parameter.and_then(|it| it.values.as_ref()) {
+        check_value(key, &value, values)?;
+    }
     members.set(key, value);
     Ok(())
+}
+
+/// Refuses a value that is not among those that the schema lists.
+fn check_value(key: &str, value: &RawJson, values: &[RawJson]) -> Result<(), Failure> {
+    let parsed = |json: &RawJson| json.parse::<serde_json::Value>().ok();
+    if values.iter().any(|it| parsed(it) == parsed(value)) {
+        return Ok(());
+    }
+    let plain = |it: &RawJson| it.parse().unwrap_or_else(|_| it.as_str().to_owned());
+    let known: Vec<String> = values.iter().map(plain).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let known = suggest::listed(&known);
+    let text = text!("`{key}`: expected one of {known}, found `{}`", plain(value));
+    Err(Failure::usage(text).hint(text!("`{key}:=JSON` sends any JSON value as it is")))
 }
 
 impl Parameter {

@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::commands::sandbox;
 use crate::commands::{
     bench, call, check, complete, completions, connect, demo, gateway, inspect, list, login,
-    logout, man, prompt, read, serve, status, watch,
+    logout, man, prompt, read, request, serve, status, watch,
 };
 use crate::exit::{Exit, Failure};
 use crate::print::{self, text};
@@ -62,6 +62,7 @@ enum Command {
     Read(read::Args),
     Prompt(prompt::Args),
     Complete(complete::Args),
+    Request(request::Args),
     Watch(watch::Args),
     Check(check::Args),
     Bench(bench::Args),
@@ -87,6 +88,7 @@ impl Command {
             Self::Read(args) => args.run().await,
             Self::Prompt(args) => args.run().await,
             Self::Complete(args) => args.run().await,
+            Self::Request(args) => args.run().await,
             Self::Watch(args) => args.run().await,
             Self::Check(args) => args.run().await,
             Self::Bench(args) => args.run().await,

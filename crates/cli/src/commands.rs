@@ -15,6 +15,7 @@ pub(crate) mod logout;
 pub(crate) mod man;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod request;
 #[cfg(target_os = "linux")]
 pub(crate) mod sandbox;
 pub(crate) mod serve;

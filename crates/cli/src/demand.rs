@@ -1,66 +1,73 @@
-//! What servers demanded of the logins that this process used, and what the user can do about it.
+//! What a server demanded of the login that a target used, and what the user can do about it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bowline::auth::ServerLogin;
 
-use crate::print::{self, TerminalText, text};
+use crate::exit::{Exit, Failure};
+use crate::print::{TerminalText, text};
 
-/// The logins of this process that were used, by how the user named their servers.
-static USED: Mutex<Vec<(String, ServerLogin)>> = Mutex::new(Vec::new());
+/// The login of one target. Clones share it, since a bridge connects to its target again and again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoginUse(Arc<Mutex<Used>>);
 
-fn used() -> MutexGuard<'static, Vec<(String, ServerLogin)>> {
-    USED.lock().unwrap_or_else(PoisonError::into_inner)
+#[derive(Debug, Default)]
+struct Used {
+    /// How the user named the server.
+    label: String,
+    /// The login of the last connection.
+    login: Option<ServerLogin>,
+    /// Why the list of logins cannot be read, if it cannot.
+    unreadable: Option<TerminalText>,
 }
 
-/// Notes that a server gets this login. A bridge connects again and again: of each server the last
-/// login counts.
-pub(crate) fn note_use(label: &str, login: &ServerLogin) {
-    let mut used = used();
-    used.retain(|(name, _)| name != label);
-    used.push((label.to_owned(), login.clone()));
-}
-
-/// Why the list of logins cannot be read, if it cannot.
-static UNREADABLE: Mutex<Option<TerminalText>> = Mutex::new(None);
-
-/// Notes that the list of logins cannot be read. The user reads it once.
-pub(crate) fn note_unreadable(reason: TerminalText) {
-    let mut unreadable = UNREADABLE.lock().unwrap_or_else(PoisonError::into_inner);
-    if unreadable.is_none() {
-        print::note(TerminalText::from("note: ") + &reason);
-        *unreadable = Some(reason);
+impl LoginUse {
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Whether this process sent a stored credential to a server.
-pub(crate) async fn is_used_for(label: &str) -> bool {
-    let found = used().iter().rev().find(|(name, _)| name == label).map(|(_, it)| it.clone());
-    match found {
-        Some(login) => login.status().await.is_ok_and(|status| status.is_some()),
-        None => false,
+    /// Notes that the server of this name gets this login.
+    pub(crate) fn note(&self, label: &str, login: &ServerLogin) {
+        let mut used = self.used();
+        label.clone_into(&mut used.label);
+        used.login = Some(login.clone());
     }
-}
 
-/// What the user can do after a server has refused a request of this process for want of a login or
-/// of scopes, if it has. If logins could not be read, why.
-pub(crate) fn advice() -> Option<TerminalText> {
-    let used = used();
-    let demanded = used.iter().rev().find_map(|(label, login)| Some((label, login.demand()?)));
-    let Some((label, demand)) = demanded else {
-        return UNREADABLE.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    };
-    let scopes = match demand.is_step_up && !demand.scopes.is_empty() {
-        true => format!(" --scope {}", quoted(&demand.scopes.to_string())),
-        false => String::new(),
-    };
-    Some(text!("bowline login {}{scopes}", quoted(label)))
-}
+    /// Notes why the list of logins cannot be read.
+    pub(crate) fn note_unreadable(&self, reason: TerminalText) {
+        self.used().unreadable = Some(reason);
+    }
 
-/// Whether a server has refused a request of this process because its login lacks scopes.
-pub(crate) fn lacks_scopes() -> bool {
-    let used = used();
-    used.iter().any(|(_, login)| login.demand().is_some_and(|demand| demand.is_step_up))
+    /// Whether the server got a stored credential.
+    pub(crate) async fn is_logged_in(&self) -> bool {
+        let login = self.used().login.clone();
+        match login {
+            Some(login) => login.status().await.is_ok_and(|status| status.is_some()),
+            None => false,
+        }
+    }
+
+    /// Adds what the user can do to a failure of this server for want of a login or of scopes.
+    pub(crate) fn explain(&self, failure: Failure) -> Failure {
+        let used = self.used();
+        let demand = used.login.as_ref().and_then(ServerLogin::demand);
+        let lacks_scopes = demand.as_ref().is_some_and(|demand| demand.is_step_up);
+        let failure = match failure.http_status() {
+            Some(403) if lacks_scopes => failure.with_exit(Exit::Unauthorized),
+            _ => failure,
+        };
+        if failure.exit() != Exit::Unauthorized {
+            return failure;
+        }
+        let Some(demand) = demand else {
+            return used.unreadable.iter().fold(failure, Failure::hint);
+        };
+        let scopes = match lacks_scopes && !demand.scopes.is_empty() {
+            true => format!(" --scope {}", quoted(&demand.scopes.to_string())),
+            false => String::new(),
+        };
+        failure.hint(text!("bowline login {}{scopes}", quoted(&used.label)))
+    }
 }
 
 /// A word of a command line.
@@ -70,20 +77,17 @@ pub(crate) fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bowline::auth::Browser;
-
     use super::*;
 
-    #[tokio::test]
-    async fn of_each_server_one_login_is_kept() {
-        for label in ["demand-a", "demand-b", "demand-a"] {
-            let plan = Browser::new("test").stored_only("");
-            let login = ServerLogin::new(plan, "https://a.example/mcp", &[]).unwrap();
-            note_use(label, &login);
-        }
-        let used = used();
-        let labels = used.iter().map(|(label, _)| label.as_str());
-        let labels: Vec<&str> = labels.filter(|it| it.starts_with("demand-")).collect();
-        assert_eq!(labels, ["demand-b", "demand-a"]);
+    #[test]
+    fn what_is_known_of_the_login_of_one_target_explains_no_failure_of_another() {
+        let (own, other) = (LoginUse::default(), LoginUse::default());
+        own.note_unreadable("the list of logins cannot be read".into());
+        let explained = |login: &LoginUse| {
+            let failure = login.explain(Failure::new(Exit::Unauthorized, "401 Unauthorized"));
+            failure.advice().map(|advice| advice.as_str().to_owned())
+        };
+        assert_eq!(explained(&own).as_deref(), Some("the list of logins cannot be read"));
+        assert_eq!(explained(&other), None);
     }
 }

@@ -13,6 +13,8 @@ use bowline_gateway::config::{ConfigError, ConfigFile, ConfigInput, Dialect, Lau
 
 pub(crate) use self::places::Folders;
 use self::places::Place;
+use crate::exit::{Exit, Failure};
+use crate::print::text;
 use crate::variables;
 
 /// Whose file names a server.
@@ -72,6 +74,29 @@ pub(crate) fn discover(folders: &Folders) -> Discovery {
         }
     }
     discovery
+}
+
+/// Reads one file that the user names. If hosts read it too, it is what it is to them: a file of the
+/// project still needs consent.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn discover_in(path: &Path, folders: &Folders) -> Result<Discovery, Failure> {
+    let same = |place: &Place| place.path.canonicalize().ok() == path.canonicalize().ok();
+    let known = folders.places().into_iter().find(|place| place.path.exists() && same(place));
+    let place = known.unwrap_or_else(|| {
+        let workspace = path.parent().and_then(|folder| folder.canonicalize().ok());
+        let path = path.to_owned();
+        Place { path, dialect: Dialect::Bowline, origin: Origin::User, workspace }
+    });
+    let file = ConfigFile::read(path, place.dialect).map_err(|error| {
+        let failure = Failure::new(Exit::Unreachable, text!("{}", error.without_advice()));
+        error.advice().into_iter().fold(failure, |it, advice| it.hint(text!("{advice}")))
+    })?;
+    let mut discovery = Discovery::default();
+    discovery.add(file, &place, folders);
+    Ok(discovery)
 }
 
 impl Discovery {

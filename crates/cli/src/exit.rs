@@ -10,7 +10,7 @@ use bowline::types::text::with_causes;
 
 pub(crate) use self::code::Exit;
 use crate::print::{TerminalText, lines};
-use crate::{demand, hints, print};
+use crate::{hints, print};
 
 /// Why a command failed, and what the user can do about it.
 #[derive(Debug)]
@@ -18,11 +18,13 @@ pub(crate) struct Failure {
     exit: Exit,
     text: TerminalText,
     hint: Option<TerminalText>,
+    /// The HTTP status with which a server refused a request, if one did.
+    http_status: Option<u16>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, text: impl Into<TerminalText>) -> Self {
-        Self { exit, text: text.into(), hint: None }
+        Self { exit, text: text.into(), hint: None, http_status: None }
     }
 
     /// Wrong arguments, noticed after clap has read them.
@@ -39,6 +41,24 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<TerminalText>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds something that was seen, to the cause.
+    pub(crate) fn with_detail(mut self, detail: impl Into<TerminalText>) -> Self {
+        self.text += "; ";
+        self.text += detail;
+        self
+    }
+
+    /// Replaces how the process ends because of it.
+    pub(crate) fn with_exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// The HTTP status with which a server refused a request, if one did.
+    pub(crate) fn http_status(&self) -> Option<u16> {
+        self.http_status
     }
 
     /// What failed, and why.
@@ -74,7 +94,8 @@ impl fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let failure = Self::new(code(&error), lines(with_causes(&error)));
+        let mut failure = Self::new(code(&error), lines(with_causes(&error)));
+        failure.http_status = error.http_status();
         match hint(&error) {
             Some(hint) => failure.hint(hint),
             None => failure,
@@ -85,7 +106,6 @@ impl From<Error> for Failure {
 fn code(error: &Error) -> Exit {
     match error {
         _ if error.is_unauthorized() || error.http_status() == Some(401) => Exit::Unauthorized,
-        _ if error.http_status() == Some(403) && demand::lacks_scopes() => Exit::Unauthorized,
         _ if error.is_timeout() => Exit::Timeout,
         // No MCP server has this address; the body of the answer says nothing about that.
         _ if error.is_connect() && matches!(error.http_status(), Some(404 | 405 | 410)) => {
@@ -106,10 +126,8 @@ fn hint(error: &Error) -> Option<TerminalText> {
     let text = with_causes(error);
     let hint = match code(error) {
         Exit::Timeout => hints::TIME,
-        Exit::Unauthorized => {
-            let token = "the server refuses the credential that it was sent";
-            return Some(demand::advice().unwrap_or_else(|| token.into()));
-        }
+        // A target that uses a login knows more (`LoginUse::explain`).
+        Exit::Unauthorized => "the server refuses the credential that it was sent",
         Exit::Unreachable if error.is_closed() => hints::OUTPUT,
         Exit::Unreachable if text.contains("cannot connect: ") => hints::of_connection(&text),
         Exit::Violation if error.is_connect() => hints::SERVER,

@@ -12,6 +12,10 @@ pub(crate) const TIME: &str = "`--timeout SECONDS` waits longer";
 /// A process that ended.
 pub(crate) const OUTPUT: &str = "`--verbose` shows what the server writes";
 
+/// Text on the standard output of a server that does not answer.
+pub(crate) const NOISE: &str = "over stdio a server writes nothing but messages there: does this one \
+                                need an option for stdio, or does it serve HTTP at a URL?";
+
 /// A port without a server.
 pub(crate) const PORT: &str = "is the server started, and is this its port?";
 

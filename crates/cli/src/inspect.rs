@@ -18,16 +18,19 @@ pub(crate) mod tokens;
 use std::time::{Duration, Instant};
 
 use bowline::Client;
-use bowline::client::{List, Result as ClientResult};
+use bowline::client::ClientBuilder;
 use bowline::types::text::counted;
 use serde::Serialize;
 
 use self::lint::{Finding, Lists};
 use self::rules::ListedNames;
+use crate::demand::LoginUse;
 use crate::exit::{Exit, Failure};
-use crate::request::{late, within};
-use crate::target::{Place, Target, client};
-use crate::{demand, hints};
+use crate::hints;
+use crate::interrupt::closing;
+use crate::lists::{Kinds, ReadList, ServerLists};
+use crate::request::within;
+use crate::target::{Place, Target};
 
 /// A server, as far as the inspection came.
 #[derive(Debug)]
@@ -78,14 +81,15 @@ pub(crate) struct Described {
     pub(crate) has_handshake: bool,
     /// How long it took from the start to the first answer.
     pub(crate) start: Duration,
-    pub(crate) tools: usize,
+    /// How many tools it lists; `None` if the list could not be read.
+    pub(crate) tools: Option<usize>,
     /// What the list of tools costs a model, estimated.
-    pub(crate) tokens: usize,
+    pub(crate) tokens: Option<usize>,
 }
 
 impl Inspection {
-    /// Looks at a server. Every step has this much time.
-    pub(crate) async fn of(target: Target, patience: Duration) -> Self {
+    /// Looks at a server, with a client of this configuration. Every step has this much time.
+    pub(crate) async fn of(target: Target, builder: ClientBuilder, patience: Duration) -> Self {
         let mut inspection = Self {
             label: target.label.clone(),
             steps: Vec::new(),
@@ -98,36 +102,58 @@ impl Inspection {
             names: ListedNames::default(),
             failure: None,
         };
-        let outcome = Box::pin(inspection.walk(target, patience)).await;
+        let outcome = Box::pin(inspection.walk(target, builder, patience)).await;
         inspection.failure = outcome.err();
         inspection
     }
 
-    async fn walk(&mut self, target: Target, patience: Duration) -> Result<(), Failure> {
+    async fn walk(
+        &mut self,
+        target: Target,
+        builder: ClientBuilder,
+        patience: Duration,
+    ) -> Result<(), Failure> {
         let begun = Instant::now();
         let has_token = target.headers.iter().any(|(name, _)| is_credential(name));
-        let is_http = match &target.place {
-            Place::Url(url) => {
-                let url = url.clone();
-                self.walk_path(&url, patience).await?;
-                true
-            }
-            Place::Command(_) => false,
+        let url = match &target.place {
+            Place::Url(url) => Some(url.clone()),
+            Place::Command(_) => None,
         };
+        if let Some(url) = &url {
+            self.walk_path(url, patience).await?;
+        }
+        let is_http = url.is_some();
+        let (login, noise) = (target.login.clone(), target.watch.noise.clone());
         let connected = Instant::now();
-        let client = within(patience, target.connect(client())).await;
+        let client = target.connect_within(patience, builder).await;
         let client = client.map_err(|failure| self.not_connected(failure, is_http, connected))?;
         if is_http {
-            let (state, note) = match has_token {
-                true => (Authorization::Accepted, "the credential was accepted"),
-                false if demand::is_used_for(&self.label).await => {
-                    (Authorization::Accepted, "the login was accepted")
-                }
-                false => (Authorization::NotNeeded, "not needed"),
-            };
-            self.authorization = state;
-            self.done("authorization", Duration::ZERO, note.to_owned());
+            self.authorized(has_token, &login).await;
         }
+        self.describe(&client, is_http, (begun, connected));
+        let outcome = self.read_lists(&client, patience, &login).await;
+        closing(client.close()).await;
+        if let Some(noise) = noise.and_then(|noise| noise.described()) {
+            self.findings.push(lint::noise(noise.as_str()));
+        }
+        outcome
+    }
+
+    async fn authorized(&mut self, has_token: bool, login: &LoginUse) {
+        let (state, note) = match has_token {
+            true => (Authorization::Accepted, "the credential was accepted"),
+            false if login.is_logged_in().await => {
+                (Authorization::Accepted, "the login was accepted")
+            }
+            false => (Authorization::NotNeeded, "not needed"),
+        };
+        self.authorization = state;
+        self.done("authorization", Duration::ZERO, note.to_owned());
+    }
+
+    /// Notes what a server says of itself.
+    fn describe(&mut self, client: &Client, is_http: bool, times: (Instant, Instant)) {
+        let (begun, connected) = times;
         let (name, version) = match client.server_info() {
             Some(info) => (info.name.clone(), info.version.clone()),
             None => ("(no name)".to_owned(), String::new()),
@@ -143,12 +169,9 @@ impl Inspection {
             revision: client.revision().to_string(),
             has_handshake,
             start: begun.elapsed(),
-            tools: 0,
-            tokens: 0,
+            tools: None,
+            tokens: None,
         });
-        let outcome = self.read_lists(&client, patience).await;
-        client.close().await;
-        outcome
     }
 
     async fn walk_path(&mut self, url: &str, patience: Duration) -> Result<(), Failure> {
@@ -181,52 +204,56 @@ impl Inspection {
         self.stopped(name, since.elapsed(), failure)
     }
 
-    async fn read_lists(&mut self, client: &Client, patience: Duration) -> Result<(), Failure> {
-        let offered = client.capabilities().clone();
-        let mut lists = Lists::default();
-        if offered.tools.is_some() {
-            lists.tools = self.list("tools", "tool", client.tools(), patience).await?;
-            let tokens = tokens::of_tools(&lists.tools);
-            if let Some(step) = self.steps.last_mut() {
-                step.note = format!("{}, about {tokens} tokens", step.note);
-            }
-            if let Some(server) = &mut self.server {
-                (server.tools, server.tokens) = (lists.tools.len(), tokens);
-            }
+    /// Reads the lists side by side, so that a slow one holds up no other.
+    ///
+    /// # Errors
+    ///
+    /// If none of them can be read.
+    async fn read_lists(
+        &mut self,
+        client: &Client,
+        patience: Duration,
+        login: &LoginUse,
+    ) -> Result<(), Failure> {
+        let mut read = ServerLists::read(client, Kinds::ALL, patience, login).await;
+        let is_of_use = read.is_of_use();
+        let has_failed = read.tools.as_ref().is_some_and(|list| list.items.is_err());
+        let tools = self.listed("tools", "tool", &mut read.tools);
+        let tokens = tokens::of_tools(&tools);
+        if let Some(server) = self.server.as_mut().filter(|_| !has_failed) {
+            (server.tools, server.tokens) = (Some(tools.len()), Some(tokens));
         }
-        if offered.resources.is_some() {
-            lists.resources =
-                self.list("resources", "resource", client.resources(), patience).await?;
-            lists.templates =
-                self.list("templates", "template", client.resource_templates(), patience).await?;
+        if let Some(step) = self.steps.iter_mut().find(|it| it.name == "tools" && it.is_done) {
+            step.note = format!("{}, about {tokens} tokens", step.note);
         }
-        if offered.prompts.is_some() {
-            lists.prompts = self.list("prompts", "prompt", client.prompts(), patience).await?;
-        }
+        let lists = Lists {
+            tools,
+            resources: self.listed("resources", "resource", &mut read.resources),
+            templates: self.listed("templates", "template", &mut read.templates),
+            prompts: self.listed("prompts", "prompt", &mut read.prompts),
+        };
         self.names = ListedNames::of(&lists);
         self.findings = lint::findings(&lists);
-        Ok(())
+        match read.take_failures().into_iter().next() {
+            Some((_, failure)) if !is_of_use => Err(failure),
+            _ => Ok(()),
+        }
     }
 
-    async fn list<T: Send + 'static>(
+    /// Notes the step of a list, and takes its items out.
+    fn listed<T>(
         &mut self,
         name: &'static str,
         noun: &str,
-        list: List<T>,
-        patience: Duration,
-    ) -> Result<Vec<T>, Failure> {
-        let begun = Instant::now();
-        let read: ClientResult<Vec<T>> = match tokio::time::timeout(patience, list.all()).await {
-            Ok(read) => read,
-            Err(_) => return Err(self.stopped(name, begun.elapsed(), late(patience))),
+        list: &mut Option<ReadList<T>>,
+    ) -> Vec<T> {
+        let Some(ReadList { items, took }) = list else { return Vec::new() };
+        let (is_done, note) = match items {
+            Ok(items) => (true, counted(items.len(), noun)),
+            Err(failure) => (false, failure.to_string()),
         };
-        match read {
-            Ok(items) => {
-                self.done(name, begun.elapsed(), counted(items.len(), noun));
-                Ok(items)
-            }
-            Err(error) => Err(self.stopped(name, begun.elapsed(), error.into())),
-        }
+        self.steps.push(Step { name, is_done, took: *took, note });
+        items.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     fn done(&mut self, name: &'static str, took: Duration, note: String) {

@@ -15,7 +15,7 @@ pub(crate) mod store;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 
 use bowline::auth::{
     Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin, Store, Url,
@@ -24,9 +24,9 @@ use bowline_gateway::ServerCredential;
 
 use self::known::{KnownServer, RegisteredClient, Way};
 use self::store::{LoginStore, TokenPlace};
+use crate::demand::{self, LoginUse};
 use crate::exit::{Exit, Failure};
-use crate::print::{line, text};
-use crate::{demand, print};
+use crate::print::{self, TerminalText, line, text};
 
 /// The name that the user reads at authorization servers. It is part of the keys of stored tokens.
 pub(crate) const CLIENT_NAME: &str = "bowline";
@@ -91,26 +91,37 @@ pub(crate) fn stored(
     label: &str,
     url: &str,
     headers: &[(String, String)],
+    login_use: &LoginUse,
 ) -> Result<Option<Credential>, Failure> {
     if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
         return Ok(None);
     }
-    let Some(server) = known(url) else { return Ok(None) };
+    let server = match known(url) {
+        Ok(server) => server,
+        Err(reason) => {
+            login_use.note_unreadable(reason);
+            return Ok(None);
+        }
+    };
     let credential = credential(&server, Permission::StoredOnly(String::new()))?;
     if let Credential::Login(login) = &credential {
-        demand::note_use(label, login);
+        login_use.note(label, login);
     }
     Ok(Some(credential))
 }
 
-/// The server of this URL, also if the user has not logged in there. `None` if the list of logins
-/// cannot be read; the user reads why.
-fn known(url: &str) -> Option<KnownServer> {
+/// The server of this URL, also if the user has not logged in there.
+///
+/// # Errors
+///
+/// Why the list of logins cannot be read. The user has read it then.
+fn known(url: &str) -> Result<KnownServer, TerminalText> {
+    static NOTED: Once = Once::new();
     match known::find(url) {
-        Ok(server) => Some(server.unwrap_or_else(|| KnownServer::new(url))),
+        Ok(server) => Ok(server.unwrap_or_else(|| KnownServer::new(url))),
         Err(failure) => {
-            demand::note_unreadable(failure.text().clone());
-            None
+            NOTED.call_once(|| print::note(TerminalText::from("note: ") + failure.text()));
+            Err(failure.text().clone())
         }
     }
 }
@@ -135,7 +146,7 @@ impl GatewayLogins {
 
 impl bowline_gateway::Logins for GatewayLogins {
     fn login(&self, url: &str) -> Option<ServerCredential> {
-        let server = known(url)?;
+        let server = known(url).ok()?;
         let shown = shown(url);
         let advice = format!("`bowline login {}` logs in", demand::quoted(&shown));
         match credential(&server, Permission::StoredOnly(advice)) {

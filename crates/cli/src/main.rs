@@ -5,7 +5,9 @@
 //! * `cli`: the command line, and the list of commands.
 //! * `commands`: one file for each command, with its arguments and what it does.
 //! * `target`: which server a command is for, and how to connect to it.
+//! * `client`: what the client of every command declares; `wire`: what is watched of its messages.
 //! * `request`: options and connection of the commands that send requests to one server.
+//! * `lists`: the lists of a server, read side by side.
 //! * `logins`: logins that all commands share; `demand`: what servers demanded of them.
 //! * `discover`: servers that configuration files name; `consent`: to those of a project.
 //! * `variables`: values for the variables of their entries.
@@ -26,6 +28,7 @@
 
 mod arguments;
 mod cli;
+mod client;
 mod commands;
 mod consent;
 mod demand;
@@ -35,6 +38,7 @@ mod exit;
 mod hints;
 mod inspect;
 mod interrupt;
+mod lists;
 mod logins;
 mod observe;
 mod print;
@@ -50,6 +54,7 @@ mod target;
 mod terminal;
 mod tools;
 mod variables;
+mod wire;
 
 use std::process::ExitCode;
 

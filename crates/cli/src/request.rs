@@ -1,15 +1,18 @@
 //! What the commands that send requests to one server have in common.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use bowline::Client;
 use bowline::client::{ClientBuilder, Limits};
 
+use crate::client::{ClientArgs, Questions};
 use crate::exit::{Exit, Failure};
 use crate::hints;
-use crate::interrupt::interruptible;
-use crate::print::text;
-use crate::target::{Target, TargetArgs, client};
+use crate::interrupt::{closing, interruptible};
+use crate::print::{self, TerminalText, text};
+use crate::target::{Target, TargetArgs};
+use crate::wire::TraceArgs;
 
 /// The options of these commands.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,7 +24,11 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     timeout: Duration,
     #[command(flatten)]
+    client: ClientArgs,
+    #[command(flatten)]
     server: TargetArgs,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 impl RequestArgs {
@@ -29,23 +36,28 @@ impl RequestArgs {
     ///
     /// # Errors
     ///
-    /// If there is no TARGET, or none of that name.
+    /// If there is no TARGET, or none of that name, or the trace cannot be written.
     pub(crate) fn take_target(&self, words: &mut Vec<String>) -> Result<Target, Failure> {
-        self.server.take(words)
+        Ok(self.server.take(words)?.traced(self.trace.open()?))
+    }
+
+    /// Whether a command answers requests to a model.
+    pub(crate) fn has_model(&self) -> bool {
+        self.client.has_model()
     }
 
     /// The configuration of a client that waits as long as the user wants.
-    pub(crate) fn client(&self) -> ClientBuilder {
+    pub(crate) fn client(&self, questions: Questions) -> ClientBuilder {
         let mut limits = Limits::default();
         limits.request_timeout = self.timeout;
         // The first request of a connection, which a server of the older era may leave unanswered.
         limits.probe_timeout = limits.probe_timeout.min(self.timeout);
-        client().limits(limits)
+        self.client.builder(questions).limits(limits)
     }
 }
 
 /// Connects to a server, does the work, and closes the connection. Ctrl-C ends the work, not the
-/// closing.
+/// closing; a second one ends that too.
 ///
 /// # Errors
 ///
@@ -55,10 +67,33 @@ pub(crate) async fn with_client<T>(
     builder: ClientBuilder,
     work: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let client = interruptible(target.connect(builder)).await?;
+    let login = target.login.clone();
+    let waiting = text!("connecting to {}", target.label);
+    let client = interruptible(awaited(waiting, target.connect(builder))).await?;
     let outcome = interruptible(work(&client)).await;
-    client.close().await;
-    outcome
+    closing(client.close()).await;
+    outcome.map_err(|failure| login.explain(failure))
+}
+
+/// How long a user may wait before the terminal shows for what.
+const NOTICEABLE: Duration = Duration::from_millis(500);
+
+/// Waits for something. If that takes a while, the terminal shows for what the user waits.
+pub(crate) async fn awaited<T>(what: TerminalText, step: impl Future<Output = T>) -> T {
+    /// Takes the text away, also when the wait is given up.
+    struct Shown;
+    impl Drop for Shown {
+        fn drop(&mut self) {
+            print::progress("");
+        }
+    }
+    let mut step = pin!(step);
+    if let Ok(outcome) = tokio::time::timeout(NOTICEABLE, step.as_mut()).await {
+        return outcome;
+    }
+    let _shown = Shown;
+    print::progress(what + "…");
+    step.await
 }
 
 /// Does a step that may take this long.

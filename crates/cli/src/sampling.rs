@@ -2,34 +2,37 @@
 //!
 //! The command gets the request as JSON on standard input. It prints the text of the model, or the
 //! whole result as JSON. Without such a command the client declares no sampling, so servers do not
-//! ask.
+//! ask. The command ends with the call: it is killed when the answer is no longer wanted.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use bowline::client::{SamplingAnswer, SamplingRequest};
 use bowline::types::deprecated::sampling::CreateMessageResult;
 use bowline::types::json::RawJson;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
 
 /// Asks the command.
 pub(crate) async fn answer(request: SamplingRequest, words: Vec<String>) -> SamplingAnswer {
-    let asked = tokio::task::spawn_blocking(move || pipe(&request, &words));
-    SamplingAnswer::from(asked.await.unwrap_or_else(|error| Err(error.to_string())))
+    SamplingAnswer::from(pipe(&request, &words).await)
 }
 
-fn pipe(request: &SamplingRequest, words: &[String]) -> Result<CreateMessageResult, String> {
+async fn pipe(request: &SamplingRequest, words: &[String]) -> Result<CreateMessageResult, String> {
     let [program, arguments @ ..] = words else { return Err("the command is empty".to_owned()) };
     let failed = |error: std::io::Error| format!("`{program}`: {error}");
     let json = RawJson::from_value(request.params()).map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn().map_err(failed)?;
     let stdin = child.stdin.take();
-    // A command that does not read its input is fine, so this may fail.
-    let written =
-        std::thread::spawn(move || stdin.map(|mut it| it.write_all(json.as_str().as_bytes())));
-    let output = child.wait_with_output().map_err(failed)?;
-    let _ = written.join();
+    let write = async {
+        if let Some(mut stdin) = stdin {
+            // A command that does not read its input is fine, so this may fail.
+            let _ = stdin.write_all(json.as_str().as_bytes()).await;
+        }
+    };
+    let ((), output) = tokio::join!(write, child.wait_with_output());
+    let output = output.map_err(failed)?;
     if !output.status.success() {
         return Err(format!("`{program}` ended with {}", output.status));
     }

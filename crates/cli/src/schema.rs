@@ -1,7 +1,9 @@
 //! The parameters of a tool, as far as the command line needs them.
 //!
 //! A schema may say much more. What is not understood here counts as any type, and the server
-//! checks it.
+//! checks it. `fields`: all that a user reads about a schema.
+
+pub(crate) mod fields;
 
 use std::fmt;
 
@@ -29,6 +31,8 @@ pub(crate) struct Parameter {
     pub(crate) is_required: bool,
     /// The types of the elements, if it is an array.
     pub(crate) items: Types,
+    /// The values that it may have, if the schema lists them.
+    pub(crate) values: Option<Vec<RawJson>>,
 }
 
 /// The types that a value may have; any if empty.
@@ -53,11 +57,12 @@ impl Parameters {
         let Ok(root) = schema.parse::<Node>() else { return Self::default() };
         let required = root.required.clone().unwrap_or_default();
         let parameter = |(name, json): &(String, RawJson)| {
-            let node = json.parse().unwrap_or_default();
+            let node: Node = json.parse().unwrap_or_default();
             Parameter {
                 name: name.clone(),
                 types: types(&node, schema, DEEPEST),
                 is_required: required.contains(name),
+                values: fields::values(&node, schema, DEEPEST),
                 items: node
                     .items
                     .and_then(|items| items.parse().ok())
@@ -146,6 +151,19 @@ struct Node {
     required: Option<Vec<String>>,
     additional_properties: Option<RawJson>,
     items: Option<RawJson>,
+    title: Option<String>,
+    description: Option<String>,
+    default: Option<RawJson>,
+    format: Option<String>,
+    pattern: Option<String>,
+    minimum: Option<RawJson>,
+    maximum: Option<RawJson>,
+    exclusive_minimum: Option<RawJson>,
+    exclusive_maximum: Option<RawJson>,
+    min_length: Option<RawJson>,
+    max_length: Option<RawJson>,
+    min_items: Option<RawJson>,
+    max_items: Option<RawJson>,
     r#enum: Option<Vec<RawJson>>,
     r#const: Option<RawJson>,
     any_of: Option<Vec<RawJson>>,

@@ -4,22 +4,25 @@
 //! TARGET, the command that starts the server comes last, after `--`.
 
 mod address;
+mod connection;
 mod entry;
 
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use bowline::client::ClientBuilder;
+use bowline::Command;
 use bowline::transport::child::Stderr;
 use bowline::types::revision::Revision;
-use bowline::{Client, Command};
 use http::{HeaderName, HeaderValue};
 
-use crate::discover::{Discovery, Folders, discover};
+use crate::demand::LoginUse;
+use crate::discover::{Discovery, Folders, discover, discover_in};
 use crate::exit::{Exit, Failure};
-use crate::logins::{self, Credential};
+use crate::logins;
 use crate::print::text;
 use crate::variables::InputArgs;
+use crate::wire::{Noise, Watch};
 use crate::{print, suggest};
 
 /// The options of every command that connects to a server.
@@ -38,10 +41,16 @@ pub(crate) struct TargetArgs {
     /// Passes on the whole environment of this shell, secrets included
     #[arg(long)]
     inherit_env: bool,
+    /// Starts the server in this folder
+    #[arg(long, value_name = "FOLDER", value_parser = folder)]
+    cwd: Option<PathBuf>,
+    /// Looks up names of servers in this file only, instead of the files of hosts
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Speaks this revision of the protocol only, such as 2025-11-25; can be repeated
     #[arg(long = "revision", value_name = "DATE")]
     revisions: Vec<Revision>,
-    /// Shows what the server writes to standard error
+    /// Shows what the server writes to standard error, and text that is no message
     #[arg(short, long)]
     verbose: bool,
     /// Runs or calls what a file of this project names, without asking
@@ -92,6 +101,19 @@ impl TargetArgs {
         !self.command.is_empty()
     }
 
+    /// The servers that configuration files name.
+    ///
+    /// # Errors
+    ///
+    /// If the user names a file that cannot be used.
+    pub(crate) fn discovery(&self) -> Result<Discovery, Failure> {
+        let folders = Folders::of_process();
+        match &self.config {
+            Some(path) => discover_in(path, &folders),
+            None => Ok(discover(&folders)),
+        }
+    }
+
     /// Whether the user agreed to everything that files of the project name.
     pub(crate) fn agrees(&self) -> bool {
         self.yes
@@ -103,7 +125,7 @@ impl TargetArgs {
             target.public_label = logins::shown(&url);
             return Ok(target);
         }
-        let discovery = discover(&Folders::of_process());
+        let discovery = self.discovery()?;
         if let Some(target) = self.configured(word, &discovery)? {
             return Ok(target);
         }
@@ -148,16 +170,22 @@ impl TargetArgs {
         for variable in &self.environment {
             command = command.env(&variable.name, &variable.value);
         }
+        if let Some(folder) = &self.cwd {
+            command = command.current_dir(folder);
+        }
         self.target(command.to_string(), Place::Command(command))
     }
 
     fn target(&self, label: String, place: Place) -> Target {
+        let noise = matches!(place, Place::Command(_)).then(Noise::default);
         Target {
             public_label: label.clone(),
             label,
             place,
             headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
             revisions: self.revisions.clone(),
+            login: LoginUse::default(),
+            watch: Watch { trace: None, noise, is_verbose: self.verbose },
         }
     }
 }
@@ -176,6 +204,10 @@ pub(crate) struct Target {
     pub(crate) headers: Vec<(String, String)>,
     /// The revisions to speak; all if empty.
     pub(crate) revisions: Vec<Revision>,
+    /// The login that its connections use.
+    pub(crate) login: LoginUse,
+    /// What is watched of its connections.
+    pub(crate) watch: Watch,
 }
 
 /// Where a server is.
@@ -185,89 +217,6 @@ pub(crate) enum Place {
     Url(String),
     /// In a process that is started.
     Command(Command),
-}
-
-impl Target {
-    /// Connects with this configuration; [`client`] makes one. A stored login is used, and no page
-    /// is opened.
-    ///
-    /// # Errors
-    ///
-    /// If the server cannot be started or reached, or demands authorization.
-    pub(crate) async fn connect(self, builder: ClientBuilder) -> Result<Client, Failure> {
-        let credential = match &self.place {
-            Place::Url(url) => logins::stored(&self.label, url, &self.headers)?,
-            Place::Command(_) => None,
-        };
-        self.connect_with(builder, credential).await
-    }
-
-    /// Adds the credential of a stored login to the headers, for commands that send requests of
-    /// their own.
-    ///
-    /// # Errors
-    ///
-    /// If the stored logins cannot be read, or the token is bound to a key.
-    pub(crate) async fn add_login_header(&mut self) -> Result<(), Failure> {
-        let Place::Url(url) = &self.place else { return Ok(()) };
-        let value = match logins::stored(&self.label, url, &self.headers)? {
-            None => return Ok(()),
-            Some(Credential::Token(token)) => logins::bearer(&token),
-            Some(Credential::Login(login)) => {
-                if logins::status(&login).await?.is_some_and(|status| status.is_bound) {
-                    let text = "the login is bound to a key (DPoP), which this command cannot use";
-                    return Err(Failure::new(Exit::Unauthorized, text));
-                }
-                let headers = login.headers().await.map_err(|error| logins::unusable(&error))?;
-                match headers.get("authorization").and_then(|value| value.to_str().ok()) {
-                    Some(value) => value.to_owned(),
-                    None => return Ok(()),
-                }
-            }
-        };
-        self.headers.push(("Authorization".to_owned(), value));
-        Ok(())
-    }
-
-    /// Connects with this credential.
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`](Self::connect).
-    pub(crate) async fn connect_with(
-        self,
-        builder: ClientBuilder,
-        credential: Option<Credential>,
-    ) -> Result<Client, Failure> {
-        let mut builder = builder.label(&self.label);
-        if !self.revisions.is_empty() {
-            builder = builder.revisions(self.revisions);
-        }
-        let client = match self.place {
-            // Boxed: what a connection needs until it stands is many times what a command needs.
-            Place::Command(command) => Box::pin(builder.connect(command)).await,
-            Place::Url(url) => {
-                let with = |builder: ClientBuilder<_>, (name, value): &(String, String)| {
-                    builder.header(name, value)
-                };
-                let http = self.headers.iter().fold(builder.http(url), with);
-                let http = match credential {
-                    None => http,
-                    Some(Credential::Login(login)) => http.auth(login),
-                    Some(Credential::Token(token)) => {
-                        http.header("Authorization", &logins::bearer(&token))
-                    }
-                };
-                Box::pin(http.connect()).await
-            }
-        };
-        Ok(client?)
-    }
-}
-
-/// The configuration of a client of this program, without hooks.
-pub(crate) fn client() -> ClientBuilder {
-    Client::builder("bowline", env!("CARGO_PKG_VERSION")).tasks()
 }
 
 /// The failure for a name that no configuration file has.
@@ -297,6 +246,13 @@ fn split(text: &str) -> Result<Vec<String>, Failure> {
     words.ok_or_else(|| Failure::usage(text!("`{text}` is no command: a quote is not closed")))
 }
 
+/// A folder that exists, as an absolute path: a relative one would change what a relative program
+/// means.
+fn folder(path: &str) -> Result<PathBuf, String> {
+    let folder = std::fs::canonicalize(path).map_err(|error| error.to_string())?;
+    if folder.is_dir() { Ok(folder) } else { Err("it is no folder".to_owned()) }
+}
+
 /// `NAME: VALUE`.
 #[derive(Clone, Debug)]
 struct Header {
@@ -309,8 +265,8 @@ impl FromStr for Header {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, value) = text.split_once(':').ok_or("write it as `NAME: VALUE`")?;
-        HeaderName::try_from(name.trim()).map_err(|_| "HTTP has no such name of a header")?;
-        HeaderValue::try_from(value.trim()).map_err(|_| "HTTP has no such value of a header")?;
+        HeaderName::try_from(name.trim()).map_err(|_| "not a valid HTTP header name")?;
+        HeaderValue::try_from(value.trim()).map_err(|_| "not a valid HTTP header value")?;
         Ok(Self { name: name.trim().to_owned(), value: value.trim().to_owned() })
     }
 }

@@ -9,16 +9,16 @@ use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::discover::Discover;
 use bowline_types::empty::NoParams;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::RawJson;
+use bowline_types::json::{Object, RawJson};
 use bowline_types::legacy::ping::Ping;
-use bowline_types::method::Method;
+use bowline_types::method::{CustomMethod, MessageKind, Method};
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 
 use crate::builder::ClientBuilder;
 use crate::call::{self, ClientCall};
 use crate::connect::Connect;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host::Application;
 use crate::log_level;
 
@@ -102,6 +102,35 @@ impl Client {
         request.fresh = true;
         let subject = request.method.name().to_owned();
         ClientCall::new(self.link.clone(), subject, Ok(request), |_, _: &RawJson| Ok(()))
+    }
+
+    /// Sends a request of any method when awaited, and returns the result as it came: for tools that
+    /// look at servers. Methods of the protocol have functions of their own. `params` hold no `_meta`
+    /// of the protocol, which the client adds.
+    ///
+    /// The name of the method is remembered as long as the process runs, so it should not come from
+    /// a peer.
+    ///
+    /// # Errors
+    ///
+    /// If the name of the method is invalid or that of a notification, the revision or the server does
+    /// not have it ([`Error::is_not_offered`]), or the call fails.
+    pub fn raw_request(&self, method: &str, params: Object) -> ClientCall<'static, RawJson> {
+        let known = Method::named(method).map_or_else(
+            || CustomMethod::register(method, MessageKind::Request).map(Method::Custom),
+            Ok,
+        );
+        let request = known.map_err(|error| Error::input(method, error)).and_then(|known| {
+            if known.row().kind != MessageKind::Request {
+                return Err(Error::input(method, "it is a notification"));
+            }
+            let mut request = CallRequest::new(known, params);
+            request.log_level = self.log_level;
+            request.fresh = true;
+            Ok(request)
+        });
+        let read = |_, result: &RawJson| Ok(result.clone());
+        ClientCall::new(self.link.clone(), method.to_owned(), request, read)
     }
 
     /// Whether the connection has ended.

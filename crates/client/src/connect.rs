@@ -7,6 +7,7 @@ use bowline_http::client::Authorize;
 use bowline_proto::client::ClientConfig;
 use bowline_transport::child::Command;
 use bowline_transport::connect::{Link, connect};
+use bowline_transport::tap::Tap;
 use bowline_transport::transport::Transport;
 
 use crate::era::RememberedEra;
@@ -51,7 +52,15 @@ impl Connector {
     pub async fn over<T: Transport>(&self, transport: T) -> Result<Link> {
         let application = Arc::clone(&self.application);
         application.mirror(T::MIRRORS);
-        connect(transport, Arc::clone(&self.config), application).await.map_err(Error::connect)
+        let (config, wire) = (Arc::clone(&self.config), application.wire());
+        let connected = match wire {
+            None => connect(transport, config, application).await,
+            Some(wire) => {
+                let tap = Tap::new(transport, move |direction, text| wire.call(direction, text));
+                connect(tap, config, application).await
+            }
+        };
+        connected.map_err(Error::connect)
     }
 
     /// The same with a declared extension.

@@ -100,6 +100,17 @@ impl Error {
         }
     }
 
+    /// Whether client and server have no revision in common, as far as the server tells: with other
+    /// [`revisions`](crate::ClientBuilder::revisions) the client may be able to connect.
+    pub fn is_other_revision(&self) -> bool {
+        matches!(
+            self.0.kind,
+            Kind::Connect(ConnectError::Negotiation(
+                NegotiationError::NoCommonRevision(_) | NegotiationError::Legacy(_)
+            ))
+        )
+    }
+
     /// Whether the server demands a credential that the client could not obtain
     /// ([`ClientBuilder::auth`](crate::ClientBuilder::auth)): for example, the user did not log in.
     pub fn is_unauthorized(&self) -> bool {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use bowline_transport::tap::TapDirection;
 use futures_core::future::BoxFuture;
 
 /// An async function of the application that decides or answers something.
@@ -62,5 +63,26 @@ impl<T: ?Sized> Clone for Observer<T> {
 impl<T: ?Sized> fmt::Debug for Observer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
+    }
+}
+
+/// A function of the application that observes messages and must return quickly.
+#[derive(Clone)]
+pub(crate) struct WireObserver(Arc<dyn Fn(TapDirection, &[u8]) + Send + Sync>);
+
+impl WireObserver {
+    pub(crate) fn new(function: impl Fn(TapDirection, &[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(function))
+    }
+
+    /// Runs the function and catches its panic, as [`Observer::call`] does.
+    pub(crate) fn call(&self, direction: TapDirection, text: &[u8]) {
+        let _ = catch_unwind(AssertUnwindSafe(|| (self.0)(direction, text)));
+    }
+}
+
+impl fmt::Debug for WireObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WireObserver")
     }
 }

@@ -29,7 +29,7 @@ use crate::catalogue::{Catalogue, KnownTool, OutputCheck};
 use crate::consent::{Attempt, Oversight};
 use crate::error::{Error, Result};
 use crate::extension::Extensions;
-use crate::hook::Observer;
+use crate::hook::{Observer, WireObserver};
 use crate::question_tasks::{self, QuestionTasks};
 use crate::relay::CallerSessions;
 use crate::root_list::{RootList, Roots};
@@ -49,6 +49,8 @@ pub(crate) struct Handlers {
     pub(crate) unchecked_output: bool,
     pub(crate) log: Option<Observer<LogMessageParams>>,
     pub(crate) odd: Option<Observer<str>>,
+    /// Observes the messages of the connection as they go over the wire.
+    pub(crate) wire: Option<WireObserver>,
     pub(crate) extensions: Extensions,
     /// What a client declares whose relay passes questions on to its callers.
     pub(crate) passed_on: Option<ClientCapabilities>,
@@ -123,6 +125,11 @@ impl Application {
             #[cfg(feature = "http")]
             login: OnceLock::new(),
         }
+    }
+
+    /// What observes the messages of the connection.
+    pub(crate) fn wire(&self) -> Option<WireObserver> {
+        self.handlers.wire.clone()
     }
 
     /// Notes what authorizes requests.

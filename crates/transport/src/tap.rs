@@ -61,6 +61,8 @@ where
     type Reader = TapReader<T::Reader, F>;
     type Writer = TapWriter<T::Writer, F>;
 
+    const MIRRORS: bool = T::MIRRORS;
+
     fn renewal(&self) -> Option<Box<dyn Renewal<Self>>> {
         let inner = self.inner.renewal()?;
         Some(Box::new(TapRenewal { inner, show: Arc::clone(&self.show) }))

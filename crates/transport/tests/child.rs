@@ -86,7 +86,7 @@ async fn a_server_that_exits_at_once_is_quoted() {
     assert!(error.is_exited() && error.is_closed());
     assert_eq!(
         error.to_string(),
-        "the server `/bin/sh` exited with status 3 before it answered; its last words: \
+        "the server `/bin/sh` exited with status 3 before it answered; standard error: \
          no module named mcp"
     );
 }
@@ -141,7 +141,7 @@ async fn the_error_of_a_write_to_a_dead_server_says_how_it_died() {
         }
         tokio::task::yield_now().await;
     };
-    assert!(error.to_string().ends_with("its last words: broken"), "{error}");
+    assert!(error.to_string().ends_with("standard error: broken"), "{error}");
 }
 
 // spec: LIFE-23

@@ -12,6 +12,7 @@ use http::Uri;
 use self::figures::{Figures, Subject};
 use self::load::{Load, Work};
 use crate::arguments::{Words, standard_input};
+use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::print::{self, json, text};
@@ -86,7 +87,8 @@ impl Args {
         let label = target.label.clone();
         let input = interruptible(standard_input(&self.words)).await?;
         let measured = async |client: &Client| self.measure(client, input.as_deref()).await;
-        let (load, revision) = with_client(target, self.request.client(), measured).await?;
+        let (load, revision) =
+            with_client(target, self.request.client(Questions::Declined), measured).await?;
         let subject = Subject {
             target: label,
             revision,

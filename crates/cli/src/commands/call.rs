@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 
 use bowline::Client;
-use bowline::client::{ClientBuilder, ToolOutcome};
+use bowline::client::{ClientBuilder, Error, ToolOutcome};
 use bowline::types::deprecated::logging::LoggingLevel;
+use bowline::types::error::{ErrorObject, MissingCapability};
+use bowline::types::json::RawJson;
 use bowline::types::progress::ProgressParams;
 use bowline::types::text::with_causes;
 
 use crate::arguments::{Words, standard_input};
+use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::print::bar::Bar;
 use crate::print::{self, content, json, log, paragraph, text};
 use crate::request::{RequestArgs, with_client};
-use crate::{questions, sampling, save, tools};
+use crate::schema::Members;
+use crate::{save, tools};
 
 /// Calls a tool
 ///
@@ -33,9 +37,9 @@ pub(crate) struct Args {
     /// Writes images, audio and other bytes to new files in this folder
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
-    /// Answers requests to a model with this command: JSON on its input, text on its output
-    #[arg(long, value_name = "COMMAND", value_parser = command)]
-    sampling: Option<CommandWords>,
+    /// Prints the text of the result, also if it has structured output
+    #[arg(long, conflicts_with = "json")]
+    text: bool,
     /// Prints log messages of this level and more severe ones to standard error
     #[arg(long, value_name = "LEVEL")]
     log: Option<LoggingLevel>,
@@ -51,11 +55,14 @@ Examples:
   bowline call 'uvx mcp-server-git' git_status repo_path=.
   bowline call talk --log info -- bowline demo --stdio
   bowline call draw --save pictures -- ./painter
+  bowline call find --root ~/notes --root . -- ./finder
   echo '{\"a\": 40, \"b\": 2}' | bowline call add - --json -- ./calc
 ";
 
 /// What helps a tool that asks a model.
 const MODEL: &str = "`--sampling COMMAND` answers requests to a model";
+/// What helps a tool that asks for the folders in which it may work.
+const ROOTS: &str = "`--root FOLDER` names a folder in which the server may work";
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
@@ -74,24 +81,13 @@ impl Args {
         self.print(&tool, outcome?)
     }
 
-    /// A client that asks the user, and the command of `--sampling`.
+    /// A client that asks the user.
     fn client(&self, bar: &Bar) -> ClientBuilder {
-        let (bar, log_bar) = (bar.clone(), bar.clone());
-        let builder = self
-            .request
-            .client()
-            .on_ask(move |question| questions::answer(question, bar.clone()))
-            .allow_urls();
-        let builder = match self.log {
+        let (builder, bar) = (self.request.client(Questions::Asked(bar.clone())), bar.clone());
+        match self.log {
             Some(level) => builder.on_log(level, move |message| {
-                log_bar.suspend(|| print::note(log::line(&message)));
+                bar.suspend(|| print::note(log::line(&message)));
             }),
-            None => builder,
-        };
-        match self.sampling.clone() {
-            Some(CommandWords(words)) => {
-                builder.on_sample(move |request| sampling::answer(request, words.clone()))
-            }
             None => builder,
         }
     }
@@ -100,11 +96,13 @@ impl Args {
         let exit = if outcome.is_error() { Exit::Refused } else { Exit::Done };
         // Up to 2025-11-25 a tool that may not ask the model fails with a text.
         let lacks_model =
-            self.sampling.is_none() && outcome.is_error() && needs_model(&outcome.text());
+            !self.request.has_model() && outcome.is_error() && needs_model(&outcome.text());
         let shown = self.shown(tool, &outcome)?;
         if self.request.json {
             json::print(&outcome.into_message());
-        } else if let Some(structured) = outcome.structured() {
+        } else if let Some(structured) =
+            outcome.structured().filter(|it| !self.prefers_text(it, &outcome))
+        {
             json::print_indented(structured.as_str());
         } else if !shown.is_empty() {
             print::served(&shown.join("\n"));
@@ -113,6 +111,14 @@ impl Args {
             print::hint(MODEL);
         }
         Ok(exit)
+    }
+
+    /// Whether the text is shown although there is structured output: the user wants it, or the
+    /// structured output only wraps it, as in `{"result": "…"}`.
+    fn prefers_text(&self, structured: &RawJson, outcome: &ToolOutcome) -> bool {
+        let members: Option<Members> = structured.parse().ok();
+        let only = members.filter(|it| it.0.len() == 1).and_then(|it| it.0[0].1.parse().ok());
+        self.text || only.is_some_and(|only: String| only == outcome.text())
     }
 
     /// The blocks of a result as text; bytes are written to files with `--save`.
@@ -128,7 +134,7 @@ impl Args {
             files += 1;
             let path = save::save(folder, (tool, files), bytes)?;
             let path = path.display();
-            match self.request.json || outcome.structured().is_some() {
+            match self.request.json || outcome.structured().is_some() && !self.text {
                 true => print::note(text!("saved {path}")),
                 false => shown.push(format!("saved {path}")),
             }
@@ -145,10 +151,17 @@ async fn call(
 ) -> Result<ToolOutcome, Failure> {
     let arguments = tools::arguments(client, tool, words).await?;
     match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
+        Err(error) if needs_roots(&error) => Err(Failure::from(error).hint(ROOTS)),
         Err(error) if needs_model(&with_causes(&error)) => Err(Failure::from(error).hint(MODEL)),
         Err(error) if error.is_refused() => Err(tools::explain(client, tool, error).await),
         outcome => Ok(outcome?),
     }
+}
+
+/// Whether a call failed because the client declares no roots.
+fn needs_roots(error: &Error) -> bool {
+    let missing: Option<MissingCapability> = error.rpc().and_then(ErrorObject::parse_data);
+    missing.is_some_and(|missing| missing.required_capabilities.roots.is_some())
 }
 
 /// Whether a call failed because the client has no model, as far as the text tells.
@@ -166,12 +179,4 @@ fn show(bar: &Bar, progress: &ProgressParams) {
     let message = progress.message.as_deref().unwrap_or_default();
     bar.message(paragraph(message));
     bar.draw();
-}
-
-/// A quoted command as words.
-#[derive(Clone, Debug)]
-struct CommandWords(Vec<String>);
-
-fn command(text: &str) -> Result<CommandWords, String> {
-    shell_words::split(text).map(CommandWords).map_err(|error| error.to_string())
 }

@@ -5,6 +5,7 @@ use bowline::types::completion::Reference;
 
 use super::prompt;
 use crate::arguments::pair;
+use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json};
 use crate::request::{RequestArgs, with_client};
@@ -55,7 +56,8 @@ impl Args {
                 completion => Ok(completion?),
             }
         };
-        let completion = with_client(target, self.request.client(), complete).await?;
+        let completion =
+            with_client(target, self.request.client(Questions::at_terminal()), complete).await?;
         if self.request.json {
             json::print(&completion);
         } else if !completion.values().is_empty() {

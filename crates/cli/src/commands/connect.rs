@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
+use crate::interrupt::{closing, interruptible};
 use crate::print::text;
 use crate::request::seconds;
 use crate::serving::{BridgeOptions, Callers, bridge_to, over_stdio};
 use crate::target::TargetArgs;
+use crate::wire::TraceArgs;
 
 /// Connects a host that speaks stdio to a server anywhere
 ///
@@ -24,6 +25,8 @@ pub(crate) struct Args {
     timeout: Duration,
     #[command(flatten)]
     server: TargetArgs,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -38,15 +41,15 @@ In the configuration of a host:
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.server.take(&mut self.words)?.traced(self.trace.open()?);
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(text!("`{word}` is too much: one server is enough")));
+            return Err(Failure::usage(text!("unexpected argument `{word}`: give one server")));
         }
         let patience = self.timeout;
         let options = BridgeOptions { callers: Callers::One, patience, layer: None, keys: None };
         let bridge = interruptible(bridge_to(target, options)).await?;
         let outcome = over_stdio(&bridge.server()).await;
-        bridge.close().await;
+        closing(bridge.close()).await;
         outcome.map(|()| Exit::Done)
     }
 }

@@ -22,6 +22,7 @@ use self::announced::Announced;
 use self::reload::{Consent, Reloading};
 use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
+use crate::interrupt::closing;
 use crate::logins::GatewayLogins;
 use crate::observe::{Observation, ObserveArgs};
 use crate::print::{self, line, text};
@@ -131,8 +132,8 @@ impl Args {
             outcome = serving => outcome,
             () = gateway.follow((&path, seen), async |_| reloading.load(&gateway).await, report) => Ok(()),
         };
-        gateway.close().await;
-        observation.end().await;
+        closing(gateway.close()).await;
+        closing(observation.end()).await;
         outcome.map(|()| Exit::Done)
     }
 

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use crate::discover::{Folders, discover};
+use crate::client::{ClientArgs, Questions};
 use crate::exit::{Exit, Failure};
 use crate::inspect::Inspection;
 use crate::inspect::all::Overview;
 use crate::interrupt::interruptible;
-use crate::print::{self, json, table};
-use crate::request::seconds;
+use crate::print::{self, json, table, text};
+use crate::request::{awaited, seconds};
 use crate::target::TargetArgs;
+use crate::wire::TraceArgs;
 
 /// Looks at a server step by step, or at all configured ones
 ///
@@ -19,6 +20,8 @@ use crate::target::TargetArgs;
 ///
 /// Without TARGET, prints a table of every server that the configuration files of hosts name. A
 /// server that a file of this project names is started only after you agree, or with `--yes`.
+///
+/// The exit code tells whether a server can be used: it answered, and at least one of its lists came.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline inspect [OPTIONS] TARGET
        bowline inspect [OPTIONS] -- COMMAND…
@@ -28,18 +31,23 @@ pub(crate) struct Args {
     #[arg(value_name = "TARGET")]
     target: Option<String>,
     /// Seconds that each step may take
-    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     timeout: Duration,
     /// Prints everything as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    client: ClientArgs,
+    #[command(flatten)]
     server: TargetArgs,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   bowline inspect                              every configured server
+  bowline inspect --config gateway.json        every server of a file
   bowline inspect -- bowline demo --stdio
   bowline inspect https://mcp.example.com/mcp
   bowline inspect -- npx -y @modelcontextprotocol/server-everything
@@ -52,9 +60,11 @@ impl Args {
             return self.run_all().await;
         }
         let mut words: Vec<String> = self.target.iter().cloned().collect();
-        let target = self.server.take(&mut words)?;
-        let looked = async { Ok(Inspection::of(target, self.timeout).await) };
-        let mut inspection = interruptible(looked).await?;
+        let target = self.server.take(&mut words)?.traced(self.trace.open()?);
+        let waiting = text!("looking at {}", target.label);
+        let builder = self.client.builder(Questions::Declined);
+        let looked = awaited(waiting, Inspection::of(target, builder, self.timeout));
+        let mut inspection = interruptible(async { Ok(looked.await) }).await?;
         match self.json {
             true => json::print(&inspection.report()),
             false => print::text(inspection.shown(table::width())),
@@ -66,8 +76,13 @@ impl Args {
     }
 
     async fn run_all(&self) -> Result<Exit, Failure> {
-        let discovery = discover(&Folders::of_process());
-        let looked = Overview::of(&discovery, &self.server, self.timeout);
+        if self.trace.is_wanted() {
+            return Err(Failure::usage("`--trace` shows the messages of one server")
+                .hint("name it: `bowline inspect NAME --trace`"));
+        }
+        let discovery = self.server.discovery()?;
+        let builder = self.client.builder(Questions::Declined);
+        let looked = Overview::of(&discovery, &self.server, (builder, self.timeout));
         let overview = interruptible(looked).await?;
         match self.json {
             true => json::print(&overview),

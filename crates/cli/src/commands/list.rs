@@ -1,27 +1,43 @@
 //! `bowline list`: the tools, resources, templates and prompts of a server.
 
+mod details;
+mod filter;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use bowline::Client;
-use bowline::client::{List, Result as ClientResult};
 use bowline::types::prompt::PromptDefinition;
 use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
-use bowline::types::text::counted;
 use bowline::types::tool::ToolDefinition;
 use serde::Serialize;
 
+use self::filter::Filter;
+use crate::client::Questions;
 use crate::exit::{Exit, Failure};
+use crate::lists::{KINDS, Kinds, ReadList, ServerLists};
 use crate::print::table::Table;
 use crate::print::{self, TerminalText, json, table, text};
-use crate::request::{RequestArgs, with_client};
+use crate::request::{RequestArgs, awaited, with_client};
 use crate::schema;
 
 /// Lists the tools, resources, templates and prompts of a server
+///
+/// With one KIND and a NAME, shows everything about one of them: for a tool its arguments with their
+/// types and values, and its annotations. A list that the server declares but does not give is a
+/// note; if KIND names it, the command ends with the exit code of its failure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline list [OPTIONS] TARGET [KIND…]
+       bowline list [OPTIONS] TARGET KIND NAME
        bowline list [OPTIONS] [KIND…] -- COMMAND…")]
 pub(crate) struct Args {
-    /// The server, and what to list: tools, resources, templates, prompts; all unless named
-    #[arg(value_name = "TARGET] [KIND")]
+    /// The server, what to list (tools, resources, templates, prompts; all unless named), and the
+    /// name or URI of one of them
+    #[arg(value_name = "TARGET] [KIND] [NAME")]
     words: Vec<String>,
+    /// Lists only what has this text in its name or description; can be repeated
+    #[arg(long = "filter", value_name = "TEXT")]
+    filter: Vec<String>,
     #[command(flatten)]
     request: RequestArgs,
 }
@@ -30,40 +46,45 @@ const EXAMPLES: &str = "\
 Examples:
   bowline list -- bowline demo --stdio
   bowline list https://mcp.example.com/mcp
+  bowline list https://mcp.example.com/mcp tools search    all about one tool
+  bowline list https://mcp.example.com/mcp --filter issue
   bowline list tools prompts -- npx -y @modelcontextprotocol/server-everything
   bowline list 'uvx mcp-server-git' tools --json | jq -r '.tools[].name'
 ";
 
-/// What to list.
-#[derive(Clone, Copy, Debug)]
-struct Kinds {
-    tools: bool,
-    resources: bool,
-    templates: bool,
-    prompts: bool,
+/// What the words after the server say.
+#[derive(Debug)]
+struct Wanted {
+    kinds: Kinds,
+    /// Whether the user names the kinds.
+    are_named: bool,
+    /// The one thing to show.
+    name: Option<String>,
 }
 
-impl Kinds {
+impl Wanted {
     fn of(words: &[String]) -> Result<Self, Failure> {
-        let all = words.is_empty();
-        let mut kinds = Self { tools: all, resources: all, templates: all, prompts: all };
-        for word in words {
-            match word.as_str() {
-                "tools" => kinds.tools = true,
-                "resources" => kinds.resources = true,
-                "templates" => kinds.templates = true,
-                "prompts" => kinds.prompts = true,
-                other => {
-                    let kinds = "one of `tools`, `resources`, `templates`, `prompts`";
-                    return Err(Failure::usage(text!("`{other}` is not {kinds}")));
-                }
+        let mut kinds = Kinds::NONE;
+        for (index, word) in words.iter().enumerate() {
+            if kinds.add(word) {
+                continue;
             }
+            if index == 1 && words.len() == 2 {
+                return Ok(Self { kinds, are_named: true, name: Some(word.clone()) });
+            }
+            let known = KINDS.map(|kind| format!("`{kind}`")).join(", ");
+            return Err(Failure::usage(text!("`{word}` is not one of {known}"))
+                .hint("`bowline list TARGET tools NAME` shows one tool"));
         }
-        Ok(kinds)
+        match words.is_empty() {
+            true => Ok(Self { kinds: Kinds::ALL, are_named: false, name: None }),
+            false => Ok(Self { kinds, are_named: true, name: None }),
+        }
     }
 }
 
-/// The lists; `None` where the server offers nothing of the kind, or it was not asked for.
+/// The lists as they are shown; `None` where the server offers nothing of the kind, it was not asked
+/// for, or it could not be read.
 #[derive(Debug, Default, Serialize)]
 struct Lists {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,73 +95,134 @@ struct Lists {
     templates: Option<Vec<ResourceTemplate>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompts: Option<Vec<PromptDefinition>>,
+    /// Why lists that the server declares are missing.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    errors: BTreeMap<&'static str, String>,
 }
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.request.take_target(&mut self.words)?;
-        let kinds = Kinds::of(&self.words)?;
-        let read = async |client: &Client| Ok(read(client, kinds).await?);
-        let lists = with_client(target, self.request.client(), read).await?;
+        let wanted = Wanted::of(&self.words)?;
+        let (login, noise) = (target.login.clone(), target.watch.noise.clone());
+        let read = async |client: &Client| {
+            let read = ServerLists::read(client, wanted.kinds, Duration::MAX, &login);
+            Ok(awaited("waiting for the lists".into(), read).await)
+        };
+        let lists = with_client(target, self.request.client(Questions::Declined), read).await?;
+        if let Some(noise) = noise.and_then(|noise| noise.described()) {
+            print::note(TerminalText::from("note: ") + noise);
+        }
+        match wanted.name {
+            Some(name) => self.print_one(lists, &name),
+            None => self.print(lists, wanted.are_named),
+        }
+    }
+
+    /// Prints the lists, and notes those that could not be read.
+    fn print(&self, mut read: ServerLists, are_named: bool) -> Result<Exit, Failure> {
+        let is_of_use = read.is_of_use();
+        let mut failures = read.take_failures();
+        if !is_of_use && !failures.is_empty() {
+            return Err(failures.remove(0).1);
+        }
+        let mut lists = Lists {
+            tools: items(read.tools),
+            resources: items(read.resources),
+            templates: items(read.templates),
+            prompts: items(read.prompts),
+            errors: failures.iter().map(|(kind, it)| (*kind, it.to_string())).collect(),
+        };
+        let filter = Filter::new(&self.filter);
+        lists.keep(&filter);
         match self.request.json {
             true => json::print(&lists),
-            false => print::text(shown(&lists, table::width())),
+            false => print::text(shown(&lists, &filter, table::width())),
+        }
+        for (kind, failure) in &failures {
+            print::note(text!("note: {kind} cannot be listed: ") + failure.text());
+        }
+        match failures.first() {
+            Some((_, failure)) if are_named => Ok(failure.exit()),
+            _ => Ok(Exit::Done),
+        }
+    }
+
+    /// Prints everything about one thing.
+    fn print_one(&self, mut lists: ServerLists, name: &str) -> Result<Exit, Failure> {
+        if let Some((_, failure)) = lists.take_failures().into_iter().next() {
+            return Err(failure);
+        }
+        let one = details::find(lists, name)?;
+        match self.request.json {
+            true => json::print(&one),
+            false => print::text(one.shown(table::width())),
         }
         Ok(Exit::Done)
     }
 }
 
-async fn read(client: &Client, kinds: Kinds) -> ClientResult<Lists> {
-    let offered = client.capabilities();
-    let (tools, resources) = (offered.tools.is_some(), offered.resources.is_some());
-    Ok(Lists {
-        tools: listed(kinds.tools && tools, client.tools()).await?,
-        resources: listed(kinds.resources && resources, client.resources()).await?,
-        templates: listed(kinds.templates && resources, client.resource_templates()).await?,
-        prompts: listed(kinds.prompts && offered.prompts.is_some(), client.prompts()).await?,
-    })
+impl Lists {
+    /// Keeps what the filter keeps.
+    fn keep(&mut self, filter: &Filter) {
+        keep(&mut self.tools, |it| filter.keeps(&it.name, &about(&it.description, &it.title)));
+        keep(&mut self.resources, |it| {
+            filter.keeps(&format!("{} {}", it.uri, it.name), &about(&it.description, &it.title))
+        });
+        keep(&mut self.templates, |it| {
+            let name = format!("{} {}", it.uri_template, it.name);
+            filter.keeps(&name, &about(&it.description, &it.title))
+        });
+        keep(&mut self.prompts, |it| filter.keeps(&it.name, &about(&it.description, &it.title)));
+    }
 }
 
-async fn listed<T: Send + 'static>(wanted: bool, list: List<T>) -> ClientResult<Option<Vec<T>>> {
-    if wanted { list.all().await.map(Some) } else { Ok(None) }
+fn keep<T>(list: &mut Option<Vec<T>>, is_kept: impl Fn(&T) -> bool) {
+    if let Some(items) = list {
+        items.retain(is_kept);
+    }
+}
+
+fn items<T>(list: Option<ReadList<T>>) -> Option<Vec<T>> {
+    list.and_then(|list| list.items.ok())
 }
 
 /// The lists as text.
-fn shown(lists: &Lists, width: usize) -> TerminalText {
-    let shown: Vec<_> = tables(lists).iter().map(|table| table.render(width)).collect();
+fn shown(lists: &Lists, filter: &Filter, width: usize) -> TerminalText {
+    let shown: Vec<_> = tables(lists, filter).iter().map(|table| table.render(width)).collect();
     match shown.is_empty() {
-        true => "the server offers none of these".into(),
+        true => filter.nothing(),
         false => TerminalText::joined(shown, "\n"),
     }
 }
 
-fn tables(lists: &Lists) -> Vec<Table> {
+fn tables(lists: &Lists, filter: &Filter) -> Vec<Table> {
     let mut tables = Vec::new();
-    if let Some(tools) = &lists.tools {
+    if let Some(tools) = lists.tools.as_ref().filter(|it| filter.shows(it.len())) {
         let row = |it: &ToolDefinition| (schema::signature(it), about(&it.description, &it.title));
-        tables.push(table("tool", tools, row));
+        tables.push(table(filter.heading(tools.len(), "tool"), tools, row));
     }
-    if let Some(resources) = &lists.resources {
+    if let Some(resources) = lists.resources.as_ref().filter(|it| filter.shows(it.len())) {
         let row = |it: &ResourceDefinition| {
             (it.uri.clone(), named(&it.description, it.display_name(), &it.uri))
         };
-        tables.push(table("resource", resources, row));
+        tables.push(table(filter.heading(resources.len(), "resource"), resources, row));
     }
-    if let Some(templates) = &lists.templates {
+    if let Some(templates) = lists.templates.as_ref().filter(|it| filter.shows(it.len())) {
         let row = |it: &ResourceTemplate| {
             (it.uri_template.clone(), named(&it.description, it.display_name(), &it.uri_template))
         };
-        tables.push(table("template", templates, row));
+        tables.push(table(filter.heading(templates.len(), "template"), templates, row));
     }
-    if let Some(prompts) = &lists.prompts {
+    if let Some(prompts) = lists.prompts.as_ref().filter(|it| filter.shows(it.len())) {
         let row = |it: &PromptDefinition| (prompt_signature(it), about(&it.description, &it.title));
-        tables.push(table("prompt", prompts, row));
+        tables.push(table(filter.heading(prompts.len(), "prompt"), prompts, row));
     }
     tables
 }
 
-fn table<T>(noun: &str, items: &[T], row: impl Fn(&T) -> (String, String)) -> Table {
-    let mut table = Table::new(text!("{}", counted(items.len(), noun)));
+fn table<T>(heading: TerminalText, items: &[T], row: impl Fn(&T) -> (String, String)) -> Table {
+    let mut table = Table::new(heading);
     for (name, text) in items.iter().map(row) {
         table.row(&name, &text);
     }

@@ -9,13 +9,14 @@ use bowline::auth::{Browser, BrowserUrl, LoginStatus, Scopes, ServerLogin};
 use bowline_auth::client::open::open_in_browser;
 
 use super::status::{LoginReport, lifetime};
+use crate::client::client;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::logins::known::{self, KnownServer, RegisteredClient, Way};
 use crate::logins::store::TokenPlace;
 use crate::logins::{self, Credential, Permission};
 use crate::print::{self, TerminalText, json, line, lines, text};
-use crate::target::{Place, Target, TargetArgs, client};
+use crate::target::{Place, Target, TargetArgs};
 
 /// Logs in at a server, once for all commands, hosts and instances
 ///
@@ -80,7 +81,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.server.take(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(text!("`{word}` is too much: one server is enough")));
+            return Err(Failure::usage(text!("unexpected argument `{word}`: give one server")));
         }
         let url = login_url(&target)?;
         let server = self.known(&url)?;

@@ -5,6 +5,7 @@ use bowline::types::content::Content;
 use bowline::types::prompt::GetPromptResult;
 
 use crate::arguments::pair;
+use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, content, json};
 use crate::request::{RequestArgs, with_client};
@@ -41,7 +42,8 @@ impl Args {
             Err(error) if error.is_refused() => Err(explain(client, name, error.into()).await),
             prompt => Ok(prompt?),
         };
-        let prompt = with_client(target, self.request.client(), fill_in).await?;
+        let prompt =
+            with_client(target, self.request.client(Questions::at_terminal()), fill_in).await?;
         match self.request.json {
             true => json::print(&prompt),
             false => show(&prompt),

@@ -4,6 +4,7 @@ use bowline::Client;
 use bowline::client::Contents;
 use bowline::types::resource::ResourceBody;
 
+use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json, text};
 use crate::request::{RequestArgs, with_client};
@@ -42,7 +43,8 @@ impl Args {
             Err(error) if error.is_not_found() => Err(explain(client, uri, error.into()).await),
             contents => Ok(contents?),
         };
-        let contents = with_client(target, self.request.client(), read).await?;
+        let contents =
+            with_client(target, self.request.client(Questions::at_terminal()), read).await?;
         self.print(contents)?;
         Ok(Exit::Done)
     }

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use crate::exit::{Exit, Failure};
-use crate::interrupt::interruptible;
+use crate::interrupt::{closing, interruptible};
 use crate::observe::ObserveArgs;
 use crate::print::text;
 use crate::request::seconds;
 use crate::serving::{ADDRESS, BridgeOptions, Callers, HttpArgs, bridge_to};
 use crate::shared_state::SharedStateArgs;
 use crate::target::TargetArgs;
+use crate::wire::TraceArgs;
 
 /// Serves a server that is a command over HTTP
 ///
@@ -37,6 +38,8 @@ pub(crate) struct Args {
     observe: ObserveArgs,
     #[command(flatten)]
     server: TargetArgs,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -49,9 +52,9 @@ Examples:
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
-        let target = self.server.take(&mut self.words)?;
+        let target = self.server.take(&mut self.words)?.traced(self.trace.open()?);
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(text!("`{word}` is too much: one server is enough")));
+            return Err(Failure::usage(text!("unexpected argument `{word}`: give one server")));
         }
         let shared = self.shared.open().await?;
         let observation = self.observe.begin().await?;
@@ -65,8 +68,8 @@ impl Args {
         let server = shared.server(observation.server(bridge.server()));
         let http = shared.http(&server, &observation);
         let outcome = self.listen.serve(http, &self.http, &observation).await;
-        bridge.close().await;
-        observation.end().await;
+        closing(bridge.close()).await;
+        closing(observation.end()).await;
         outcome.map(|()| Exit::Done)
     }
 }

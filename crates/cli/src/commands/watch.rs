@@ -9,6 +9,7 @@ use bowline::types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json, log, text};
 use crate::request::{RequestArgs, with_client};
@@ -68,7 +69,7 @@ impl Args {
                 .hint("`--uri URI` watches a resource"));
         }
         let (sender, mut logs) = mpsc::unbounded_channel();
-        let builder = self.request.client().on_log(self.log, move |message| {
+        let builder = self.request.client(Questions::Declined).on_log(self.log, move |message| {
             let _ = sender.send(message);
         });
         let watch = async |client: &Client| self.watch(client, &mut logs).await;

@@ -3,9 +3,12 @@
 mod display;
 mod processes;
 
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
+use bowline::client::ClientBuilder;
 use bowline::types::text::counted;
 use bowline_gateway::config::{ConfigError, Launch, Start};
 use serde::Serialize;
@@ -18,11 +21,14 @@ use super::lint::Level;
 use super::{Authorization, Inspection, rules};
 use crate::discover::{Discovery, Found, Origin};
 use crate::exit::{Exit, Failure};
-use crate::target::{Target, TargetArgs};
+use crate::target::{Place, Target, TargetArgs};
 use crate::terminal;
 
-/// How many servers are looked at at the same time. Each may be a process that starts slowly.
+/// How many servers are looked at at the same time, at most.
 const AT_ONCE: usize = 6;
+/// How many processes start at the same time, at least. Otherwise it is one for each processor: more
+/// would only slow each other down, until all of them come close to their timeout.
+const STARTS_AT_ONCE: usize = 2;
 
 /// What the table shows, and what `--json` prints.
 #[derive(Debug, Serialize)]
@@ -67,18 +73,24 @@ impl Overview {
     pub(crate) async fn of(
         discovery: &Discovery,
         args: &TargetArgs,
-        patience: Duration,
+        (builder, patience): (ClientBuilder, Duration),
     ) -> Result<Self, Failure> {
         let (mut servers, targets) = rows(discovery, args)?;
         let display = Display::new(targets.len());
-        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let processors = available_parallelism().map_or(STARTS_AT_ONCE, NonZero::get);
+        let processes = Arc::new(Semaphore::new(processors.clamp(STARTS_AT_ONCE, AT_ONCE)));
+        let urls = Arc::new(Semaphore::new(AT_ONCE));
         let mut probes = JoinSet::new();
         for (index, target) in targets {
-            let (places, display) = (places.clone(), display.clone());
+            let permits = match target.place {
+                Place::Command(_) => processes.clone(),
+                Place::Url(_) => urls.clone(),
+            };
+            let (display, builder) = (display.clone(), builder.clone());
             probes.spawn(async move {
-                let _place = places.acquire_owned().await;
+                let _permit = permits.acquire_owned().await;
                 let _line = display.line(&target.label);
-                (index, Box::pin(Inspection::of(target, patience)).await)
+                (index, Box::pin(Inspection::of(target, builder, patience)).await)
             });
         }
         let mut listed = Vec::new();
@@ -177,14 +189,16 @@ impl Row {
         if let Some(server) = &looked.server {
             self.era = Some(if server.has_handshake { "legacy" } else { "modern" });
             self.revision = Some(server.revision.clone());
-            self.tools = Some(server.tools);
-            self.tokens_estimated = Some(server.tokens);
+            self.tools = server.tools;
+            self.tokens_estimated = server.tokens;
             self.start_milliseconds = u64::try_from(server.start.as_millis()).ok();
         }
         self.authorization = looked.authorization;
-        if let (Some(failure), Some(step)) = (&looked.failure, looked.steps.last()) {
-            self.notes.push(format!("{} failed: {failure}", step.name));
+        let mut failed = looked.steps.iter().filter(|step| !step.is_done).peekable();
+        if let Some(failure) = looked.failure.iter().find(|_| failed.peek().is_none()) {
+            self.notes.push(failure.to_string());
         }
+        self.notes.extend(failed.map(|step| format!("{} failed: {}", step.name, step.note)));
         let count = |level| looked.findings.iter().filter(|it| it.level == level).count();
         let counts = [(Level::Error, "error"), (Level::Warning, "warning")];
         let counts = counts.map(|(level, noun)| (count(level), noun));

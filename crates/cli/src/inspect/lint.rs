@@ -48,6 +48,12 @@ const MOST_TOOLS: usize = 50;
 /// How many tokens a list of tools may cost before it is worth a remark.
 const MOST_TOKENS: usize = 10_000;
 
+/// The finding about text on standard output that is no message.
+pub(crate) fn noise(text: &str) -> Finding {
+    let text = format!("{text}; logs belong on standard error");
+    Finding { level: Level::Warning, subject: "standard output".to_owned(), text }
+}
+
 /// All findings, errors first.
 pub(crate) fn findings(lists: &Lists) -> Vec<Finding> {
     let mut found = Found::default();

@@ -50,7 +50,7 @@ impl Overview {
                 false => out += paragraph(cells, width),
             }
             for note in &row.notes {
-                out += indented(&print::paragraph(note), width);
+                out += indented(&print::lines(note), width);
             }
         }
         out
@@ -58,7 +58,7 @@ impl Overview {
 
     /// What all servers cost together.
     fn sum(&self, width: usize) -> TerminalText {
-        let answered = self.servers.iter().filter(|row| row.tools.is_some()).count();
+        let answered = self.servers.iter().filter(|row| row.revision.is_some()).count();
         let tools = self.servers.iter().filter_map(|row| row.tools).sum();
         let tokens = self.servers.iter().filter_map(|row| row.tokens_estimated).sum();
         let text = text!(

@@ -107,8 +107,10 @@ struct ServerReport<'a> {
     revision: &'a str,
     handshake: bool,
     start_milliseconds: f64,
-    tools: usize,
-    tokens_estimated: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_estimated: Option<usize>,
 }
 
 impl<'a> ServerReport<'a> {
@@ -143,6 +145,19 @@ mod tests {
         assert_eq!(
             line(&step, 40).as_str(),
             "  authorization  FAILED     12 ms\n    the certificate of mcp.example.com\n    has expired\n"
+        );
+    }
+
+    #[test]
+    fn a_traceback_keeps_its_lines() {
+        let note = "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no";
+        let took = Duration::from_millis(12);
+        let step = Step { name: "start", is_done: false, took, note: note.to_owned() };
+        assert_eq!(
+            line(&step, 80).as_str(),
+            "  start          FAILED     12 ms  Traceback (most recent call last):\n\
+             \x20                                    File \"a.py\", line 1\n\
+             \x20                                  ValueError: no\n"
         );
     }
 }

@@ -20,6 +20,11 @@ impl Bar {
         bar
     }
 
+    /// A bar that is never shown.
+    pub(crate) fn hidden() -> Self {
+        Self(ProgressBar::hidden())
+    }
+
     pub(crate) fn restyle(&self, template: &'static str) {
         let style = ProgressStyle::with_template(template);
         self.0.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -30,6 +30,10 @@ impl Table {
         self.rows.push((line(name), paragraph(first)));
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// The table as text.
     pub(crate) fn render(&self, width: usize) -> TerminalText {
         let mut out = BOLD.on(&self.heading) + "\n";
@@ -69,19 +73,21 @@ pub(crate) fn wrap(text: &TerminalText, width: usize) -> Vec<TerminalText> {
     text.lines().flat_map(|line| filled(&line, width)).collect()
 }
 
+/// Breaks a line between words; the parts keep its indentation, as a traceback has it.
 fn filled(line: &TerminalText, width: usize) -> Vec<TerminalText> {
-    let mut lines = vec![TerminalText::default()];
+    let text = line.as_str();
+    let indent = (text.len() - text.trim_start().len()).min(width / 2);
+    let mut lines: Vec<TerminalText> = Vec::new();
     for word in line.words() {
         match lines.last_mut() {
-            Some(line) if line.is_empty() => *line = word,
             Some(line) if line.width() + 1 + word.width() <= width => {
                 *line += " ";
                 *line += word;
             }
-            _ => lines.push(word),
+            _ => lines.push(TerminalText::spaces(indent) + word),
         }
     }
-    lines
+    if lines.is_empty() { vec![TerminalText::default()] } else { lines }
 }
 
 /// The width of the output.

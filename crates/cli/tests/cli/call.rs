@@ -1,5 +1,8 @@
 //! `bowline call`.
 
+use serde_json::{Value, json};
+
+use super::listing_server::start;
 use super::*;
 
 #[test]
@@ -101,5 +104,50 @@ fn log_messages_of_a_call_are_printed_to_standard_error() {
         let called = super::demo::with_demo(&words);
         assert_eq!((called.code, called.stdout.as_str()), (Some(0), "wrote 8 log messages\n"));
         expect("call_log.txt", &called.stderr);
+    }
+}
+
+/// Calls a tool that returns this text and this structured output.
+fn call_returning(text: &'static str, structured: Value, options: &[&str]) -> String {
+    let server = start(move |method, _| {
+        let content = json!([{"type": "text", "text": text}]);
+        let result = json!({"content": content, "structuredContent": structured});
+        (method == "tools/call").then_some(Ok(result))
+    });
+    let called = run(&[&["call", &server.url, "dig"], options].concat());
+    assert_eq!((called.code, called.stderr.as_str()), (Some(0), ""), "{called:?}");
+    called.stdout
+}
+
+#[test]
+fn structured_output_that_only_wraps_the_text_is_shown_as_text() {
+    assert_eq!(call_returning("a\nb", json!({"content": "a\nb"}), &[]), "a\nb\n");
+    let other = call_returning("a", json!({"content": "b"}), &[]);
+    assert_eq!(other, "{\n  \"content\": \"b\"\n}\n");
+    let two = call_returning("a", json!({"content": "a", "more": 1}), &[]);
+    assert!(two.starts_with('{'), "{two}");
+}
+
+#[test]
+fn the_text_of_a_result_can_be_chosen() {
+    let warm = call_returning("It is warm.", json!({"degrees": 21}), &["--text"]);
+    assert_eq!(warm, "It is warm.\n");
+}
+
+#[test]
+fn a_value_that_is_none_of_an_enum_is_found_before_anything_is_sent() {
+    let server = start(|method, _| {
+        let size = json!({"anyOf": [{"$ref": "#/$defs/Size"}, {"type": "null"}]});
+        let defs = json!({"Size": {"type": "string", "enum": ["small", "large"]}});
+        let schema = json!({"type": "object", "properties": {"size": size}, "$defs": defs});
+        let tools = json!({"tools": [{"name": "dig", "inputSchema": schema}]});
+        (method == "tools/list").then_some(Ok(tools))
+    });
+    let wrong = run(&["call", &server.url, "dig", "size=medium"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    let expected = "error: `size`: expected one of small, large, null, found `medium`\n";
+    assert!(wrong.stderr.starts_with(expected), "{wrong:?}");
+    for right in ["size=large", "size=null", "size:=\"medium\""] {
+        assert_eq!(run(&["call", &server.url, "dig", right]).code, Some(0), "{right}");
     }
 }

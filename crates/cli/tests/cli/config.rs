@@ -323,3 +323,53 @@ fn a_variable_without_a_value_is_named() {
     assert_eq!(called.code, Some(3));
     assert!(called.stderr.contains("`NO_SUCH_VARIABLE` has no value"), "{}", called.stderr);
 }
+
+#[test]
+fn a_file_of_the_command_line_replaces_the_files_of_hosts() {
+    let folders =
+        Folders::new(&[("home/.claude.json", marking()), ("project/servers.json", marking())]);
+    let here = folders.run(&["list", "--config", "servers.json", "ex", "prompts"]);
+    assert_eq!((here.code, here.stderr.as_str()), (Some(0), ""), "{here:?}");
+    let absent = folders.run(&["list", "--config", "no.json", "ex"]);
+    assert_eq!(absent.code, Some(3), "{absent:?}");
+    let other = folders.run(&["list", "--config", "servers.json", "other"]);
+    assert!(other.stderr.contains("did you mean") || other.stderr.contains("configured are ex"));
+    let table = folders.run(&["inspect", "--config", "servers.json"]);
+    assert_eq!(table.code, Some(0), "{table:?}");
+    assert!(table.stdout.contains("1 of 1 server answered"), "{table:?}");
+}
+
+#[test]
+fn a_file_of_the_project_that_hosts_read_still_needs_consent_when_it_is_named() {
+    let folders = Folders::new(&[("project/.mcp.json", marking())]);
+    let refused = folders.run(&["list", "--config", ".mcp.json", "ex"]);
+    assert_ne!(refused.code, Some(0), "{refused:?}");
+    assert!(!folders.0.path().join("project/started").exists());
+}
+
+#[test]
+fn a_command_starts_in_the_folder_of_the_command_line() {
+    let folders = Folders::new(&[]);
+    let script = format!("touch here; exec {}", exhibit().display());
+    let listed = folders.run(&["list", "--cwd", "../home", "--", "sh", "-c", &script]);
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    assert!(folders.0.path().join("home/here").exists());
+    let wrong = folders.run(&["list", "--cwd", "nowhere", "--", "sh", "-c", &script]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+}
+
+#[test]
+fn a_server_that_an_extension_of_zed_starts_is_named_as_a_problem() {
+    let folders = Folders::new(&[]);
+    let settings = folders.0.path().join("home/.config/zed");
+    fs::create_dir_all(&settings).unwrap();
+    let text = r#"{"context_servers": {"pg": {"source": "extension", "settings": {}}}}"#;
+    fs::write(settings.join("settings.json"), text).unwrap();
+    let mut command = folders.command(&["inspect"]);
+    command.env("XDG_CONFIG_HOME", folders.0.path().join("home/.config"));
+    let looked = Run::from(command.output().unwrap());
+    let words: Vec<&str> = looked.stdout.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(words.contains("problem:"), "{looked:?}");
+    assert!(words.contains("an extension of the editor starts this server"), "{looked:?}");
+}

@@ -7,7 +7,9 @@ mod bridge;
 mod call;
 mod check;
 mod check_failures;
+mod closing;
 mod config;
+mod declared;
 mod demo;
 mod exits;
 mod gateway;
@@ -18,6 +20,7 @@ mod inspect;
 #[path = "../kernel/mod.rs"]
 mod kernel;
 mod list;
+mod listing_server;
 mod login;
 mod observe;
 mod questions;
@@ -35,6 +38,7 @@ mod usage;
 #[path = "../user/mod.rs"]
 mod user;
 mod watch;
+mod wire;
 mod wrong_server;
 
 use std::fs;

@@ -24,7 +24,12 @@ const BOTH: [&str; 2] = ["2025-11-25", "2026-07-28"];
 fn peers() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers");
     let installed = folder.join(".venv/installed").exists();
-    assert!(installed, "the peers are not installed: run tests/peers/install.sh");
+    assert!(
+        installed,
+        "the SDKs of others that this test needs are not installed: run `sh tests/peers/install.sh` \
+         once, or test without them: `cargo test -p bowline-cli --bins --test cli --test gateway \
+         --test pages`"
+    );
     folder
 }
 

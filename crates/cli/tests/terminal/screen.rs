@@ -36,7 +36,8 @@ impl Screen {
         command.env("PS1", "$ ").current_dir(home);
         command.arg("-u").arg("-S").arg(home.join("tmux")).args(["-f", "/dev/null"]);
         let output = command.args(arguments).output();
-        let output = output.expect("tmux is installed: run tests/peers/install.sh");
+        let output =
+            output.expect("this test needs tmux: install it, or run `sh tests/peers/install.sh`");
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "tmux {arguments:?}: {error}");
         String::from_utf8(output.stdout).unwrap()

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bowline_transport::connect::ClientLayer;
+use bowline_transport::tap::TapDirection;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::deprecated::roots::Root;
@@ -13,7 +14,7 @@ use super::ClientBuilder;
 use crate::answer::{Answer, Question};
 use crate::audit::ToolCallRecord;
 use crate::consent::{Consent, ToolCall};
-use crate::hook::{Hook, Observer};
+use crate::hook::{Hook, Observer, WireObserver};
 use crate::sample::{Review, SamplingAnswer, SamplingRequest};
 
 impl<S> ClientBuilder<S> {
@@ -281,6 +282,27 @@ impl<S> ClientBuilder<S> {
     /// The function runs in the task that drives the connection and must return quickly.
     pub fn on_odd(mut self, odd: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.handlers.odd = Some(Observer::new(odd));
+        self
+    }
+
+    /// Observes every message of the connection as it goes over the wire, for traces: also text of a
+    /// process that is no message. HTTP headers are not shown, nor failures of single messages.
+    ///
+    /// The messages hold what the user and the server exchange, so keep them from other people. The
+    /// function runs in the task that drives the connection and must return quickly.
+    ///
+    /// ```
+    /// use bowline_client::Client;
+    ///
+    /// let builder = Client::builder("my-app", "1.0.0").on_message(|direction, text| {
+    ///     eprintln!("{direction:?} {}", String::from_utf8_lossy(text));
+    /// });
+    /// ```
+    pub fn on_message(
+        mut self,
+        observe: impl Fn(TapDirection, &[u8]) + Send + Sync + 'static,
+    ) -> Self {
+        self.handlers.wire = Some(WireObserver::new(observe));
         self
     }
 }

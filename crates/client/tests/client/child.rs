@@ -101,7 +101,7 @@ async fn a_server_that_always_dies_is_started_twice_and_quoted() {
     assert!(error.is_connect() && error.is_closed());
     let text = error.to_string();
     assert!(text.contains("`sh` exited with status 3"), "{text}");
-    assert!(text.ends_with("its last words: no licence key"), "{text}");
+    assert!(text.ends_with("standard error: no licence key"), "{text}");
     assert_eq!(script.starts(), ["server/discover", "initialize"]);
 }
 
@@ -127,12 +127,12 @@ async fn a_call_in_flight_when_the_server_dies_fails_with_its_last_words() {
     let error = client.call("work", ()).await.unwrap_err();
     assert!(error.is_closed() && !error.may_retry());
     let expected = "calling `work`: the connection closed before the answer came: \
-                    the server `sh` exited with status 9; its last words: out of memory";
+                    the server `sh` exited with status 9; standard error: out of memory";
     assert_eq!(error.to_string(), expected);
 
     let error = client.call("work", ()).await.unwrap_err();
     assert!(error.is_closed() && error.may_retry());
-    assert!(error.to_string().ends_with("its last words: out of memory"), "{error}");
+    assert!(error.to_string().ends_with("standard error: out of memory"), "{error}");
 }
 
 // spec: STDIO-12, STDIO-13

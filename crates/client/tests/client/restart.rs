@@ -97,7 +97,7 @@ async fn a_server_that_dies_is_restarted_and_the_call_is_not_repeated() {
         assert_eq!(client.call("start", ()).await.unwrap().text(), "1");
         let error = client.call("die", ()).await.unwrap_err();
         assert!(!error.is_closed() && !error.may_retry());
-        let expected = "calling `die`: the server `sh` exited with status 9; its last words: out of \
+        let expected = "calling `die`: the server `sh` exited with status 9; standard error: out of \
                         memory; it is started again (attempt 1 of 5); the call may have run, so it \
                         is not made again";
         assert_eq!(error.to_string(), expected);

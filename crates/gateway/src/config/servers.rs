@@ -72,26 +72,21 @@ fn read_servers(
 ) -> Result<(), ConfigError> {
     for (name, at) in at.members()? {
         match read_entry(name, &at, file.dialect) {
-            Ok(Some(mut entry)) => {
+            Ok(mut entry) => {
                 entry.project = project.map(Path::to_owned);
                 file.entries.push(entry);
             }
-            Ok(None) => {}
             Err(fault) => file.faults.push(fault),
         }
     }
     Ok(())
 }
 
-/// One entry; `None` if it only configures an extension of the editor, which has the command.
-fn read_entry(
-    name: &str,
-    at: &At<'_>,
-    dialect: Dialect,
-) -> Result<Option<ServerEntry>, ConfigError> {
+/// One entry.
+fn read_entry(name: &str, at: &At<'_>, dialect: Dialect) -> Result<ServerEntry, ConfigError> {
     let reader = EntryReader { at, dialect };
-    let Some(start) = reader.start()? else { return Ok(None) };
-    Ok(Some(ServerEntry {
+    let start = reader.start()?;
+    Ok(ServerEntry {
         name: name.to_owned(),
         file: at.file().to_owned(),
         at: at.path().to_owned(),
@@ -105,7 +100,7 @@ fn read_entry(
         share: reader.word("share", &[("all", Sharing::All), ("owner", Sharing::Owner)])?,
         namespace: at.member("namespace").map(|at| at.text().map(str::to_owned)).transpose()?,
         instructions: at.member("instructions").map_or(Ok(true), |at| at.flag())?,
-    }))
+    })
 }
 
 struct EntryReader<'a> {
@@ -114,20 +109,22 @@ struct EntryReader<'a> {
 }
 
 impl EntryReader<'_> {
-    fn start(&self) -> Result<Option<Start>, ConfigError> {
+    fn start(&self) -> Result<Start, ConfigError> {
         self.at.members()?;
         let kind = self.at.member("type").filter(|at| at.text().is_ok());
         let kind = kind.map(|at| at.text()).transpose()?.unwrap_or_default();
         let urls = ["url", "serverUrl", "httpUrl"];
         let url = self.at.member_of(&urls).filter(|_| kind != "stdio");
         if let Some(url) = url {
-            return self.http(&url, kind == "sse").map(|http| Some(Start::Http(http)));
+            return self.http(&url, kind == "sse").map(Start::Http);
         }
         if let Some(command) = self.at.member("command") {
-            return self.command(&command).map(|command| Some(Start::Command(command)));
+            return self.command(&command).map(Start::Command);
         }
         if self.at.member("settings").is_some() || self.at.member("source").is_some() {
-            return Ok(None);
+            // The entry only has settings for an extension of the editor, which has the command.
+            let fault = self.at.fault("an extension of the editor starts this server");
+            return Err(fault.with_advice("add an entry with the `command` of the server"));
         }
         let fault = self.at.fault("the entry has neither a command nor a URL");
         Err(fault.with_advice("add `command` for a program, or `url` for a server over HTTP"))

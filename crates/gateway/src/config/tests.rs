@@ -240,6 +240,9 @@ fn windsurf_gemini_and_zed_have_words_of_their_own() {
     assert_eq!(command(&file, "new").args, ["b.js"]);
     assert!(file.entry("url").unwrap().disabled);
     assert_eq!(file.entry("extension"), None);
+    let faults: Vec<String> = file.faults.iter().map(ToString::to_string).collect();
+    assert!(faults[0].contains("an extension of the editor starts this server"), "{faults:?}");
+    assert_eq!(faults.len(), 1, "{faults:?}");
 }
 
 #[test]

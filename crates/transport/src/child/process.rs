@@ -148,7 +148,7 @@ impl Process {
         Err(Error::exited(self.exit_report(status, answered)))
     }
 
-    /// A sentence for the error: how the child ended, and the end of its standard error.
+    /// A sentence for the error: how the child ended, and what it wrote to standard error.
     fn exit_report(&self, status: ExitStatus, answered: bool) -> String {
         let program = &self.program;
         let when = if answered { "" } else { " before it answered" };
@@ -156,11 +156,11 @@ impl Process {
             Some(code) => format!("exited with status {code}"),
             None => format!("was ended by {status}"),
         };
-        let lines = self.stderr.as_ref().map(StderrTail::last_lines);
+        let lines = self.stderr.as_ref().map(StderrTail::quoted);
         let stderr = match lines.as_deref() {
             None => String::new(),
             Some("") => " and wrote nothing to standard error".to_owned(),
-            Some(lines) => format!("; its last words: {lines}"),
+            Some(lines) => format!("; standard error: {lines}"),
         };
         format!("the server `{program}` {how}{when}{stderr}")
     }
