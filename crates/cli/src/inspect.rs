@@ -3,6 +3,7 @@
 //! * `path`: the way to a server over the network, from its name to TLS;
 //! * `lint`: what hosts and models stumble over in the lists;
 //! * `tokens`: what the list of tools costs a model;
+//! * `rules`: what the lists tell about the entries of a file;
 //! * `report`: the findings as text and as JSON;
 //! * `all`: every configured server, side by side; `overview`: the table of them.
 
@@ -11,6 +12,7 @@ pub(crate) mod lint;
 mod overview;
 mod path;
 pub(crate) mod report;
+mod rules;
 pub(crate) mod tokens;
 
 use std::time::{Duration, Instant};
@@ -21,6 +23,7 @@ use bowline::types::text::counted;
 use serde::Serialize;
 
 use self::lint::{Finding, Lists};
+use self::rules::ListedNames;
 use crate::demand::LoginUse;
 use crate::exit::{Exit, Failure};
 use crate::hints;
@@ -39,6 +42,8 @@ pub(crate) struct Inspection {
     pub(crate) authorization: Authorization,
     /// What is wrong with its lists.
     pub(crate) findings: Vec<Finding>,
+    /// The names in its lists.
+    names: ListedNames,
     /// Why the last step failed.
     pub(crate) failure: Option<Failure>,
 }
@@ -94,6 +99,7 @@ impl Inspection {
                 Place::Command(_) => Authorization::Local,
             },
             findings: Vec::new(),
+            names: ListedNames::default(),
             failure: None,
         };
         let outcome = Box::pin(inspection.walk(target, builder, patience)).await;
@@ -226,6 +232,7 @@ impl Inspection {
             templates: self.listed("templates", "template", &mut read.templates),
             prompts: self.listed("prompts", "prompt", &mut read.prompts),
         };
+        self.names = ListedNames::of(&lists);
         self.findings = lint::findings(&lists);
         match read.take_failures().into_iter().next() {
             Some((_, failure)) if !is_of_use => Err(failure),

@@ -3,18 +3,22 @@
 //! * `admin`: the listener for `/metrics`, `/livez` and `/readyz`.
 //! * `log`: one line of JSON for each request.
 //! * `otlp`: the export of traces and metrics, as the environment says.
+//! * `upstreams`: the servers behind a gateway that fail.
 
 mod admin;
 mod log;
 mod otlp;
+mod upstreams;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bowline::client::ClientLayer;
 use bowline::http::Endpoint;
+use bowline::otel::ClientTelemetry;
 use bowline::store::Backend;
 use bowline::{Server, otel};
+use bowline_gateway::UpstreamChange;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -22,6 +26,7 @@ use prometheus::Registry;
 
 use self::admin::Admin;
 use self::log::LogFormat;
+use self::upstreams::Failing;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, text};
 
@@ -95,6 +100,19 @@ fn resource() -> Resource {
     if is_named { builder } else { builder.with_service_name("bowline") }.build()
 }
 
+/// The layer of a client, if anything is observed.
+fn client(
+    tracers: Option<&SdkTracerProvider>,
+    meters: Option<&SdkMeterProvider>,
+) -> Option<ClientTelemetry> {
+    if tracers.is_none() && meters.is_none() {
+        return None;
+    }
+    let layer = otel::client();
+    let layer = tracers.into_iter().fold(layer, |layer, it| layer.tracer_provider(it));
+    Some(meters.into_iter().fold(layer, |layer, it| layer.meter_provider(it)))
+}
+
 /// What a command observes while it serves.
 pub(crate) struct Observation {
     tracers: Option<SdkTracerProvider>,
@@ -138,19 +156,42 @@ impl Observation {
         }
     }
 
-    /// The layer of clients that call other servers, if anything is observed.
+    /// The layer of a client that calls another server, if anything is observed.
     pub(crate) fn client(&self) -> Option<Arc<dyn ClientLayer>> {
-        if self.tracers.is_none() && self.meters.is_none() {
-            return None;
+        Some(Arc::new(client(self.tracers.as_ref(), self.meters.as_ref())?))
+    }
+
+    /// Makes the layers of clients that call several servers, each by its name.
+    pub(crate) fn upstream_layers(
+        &self,
+    ) -> impl Fn(&str) -> Option<Arc<dyn ClientLayer>> + Send + Sync + 'static + use<> {
+        let (tracers, meters) = (self.tracers.clone(), self.meters.clone());
+        move |name| {
+            let layer = client(tracers.as_ref(), meters.as_ref())?;
+            Some(Arc::new(layer.upstream(name)) as Arc<dyn ClientLayer>)
         }
-        let mut layer = otel::client();
-        if let Some(tracers) = &self.tracers {
-            layer = layer.tracer_provider(tracers);
-        }
+    }
+
+    /// Reports servers behind this process that begin to fail, and that work again.
+    pub(crate) fn upstream_reporter(
+        &self,
+    ) -> impl Fn(&str, UpstreamChange<'_>) + Send + Sync + 'static + use<> {
+        let format = self.log;
+        move |name, change| upstreams::report(format, name, change)
+    }
+
+    /// Shows in `/readyz` and in the metrics which servers behind this process fail.
+    pub(crate) fn watch(
+        &self,
+        failing: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static,
+    ) {
+        let failing: Failing = Arc::new(failing);
         if let Some(meters) = &self.meters {
-            layer = layer.meter_provider(meters);
+            upstreams::measure(meters, failing.clone());
         }
-        Some(Arc::new(layer))
+        if let Some(admin) = &self.admin {
+            admin.watch(failing);
+        }
     }
 
     /// The URL of the listener for metrics and health.

@@ -75,6 +75,11 @@ impl Parameters {
         Self { all: all.unwrap_or_default(), is_open: !is_closed }
     }
 
+    /// The parameters of a tool whose schema is not known: any.
+    pub(crate) fn any() -> Self {
+        Self { all: Vec::new(), is_open: true }
+    }
+
     pub(crate) fn named(&self, name: &str) -> Option<&Parameter> {
         self.all.iter().find(|parameter| parameter.name == name)
     }

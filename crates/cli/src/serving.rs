@@ -1,5 +1,6 @@
 //! What the commands that serve have in common: the bridge to one server, and where to serve.
 
+use std::net::ToSocketAddrs as _;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use bowline::client::{ClientBuilder, ClientLayer};
 use bowline::http::Http;
 use bowline::types::capability::ClientCapabilities;
 use bowline::types::implementation::Implementation;
+use bowline::types::text::with_causes;
 use bowline::{Client, Server, StateKeys};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
 use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, layered_client_builder};
@@ -64,10 +66,19 @@ impl HttpArgs {
         if self.allow_network {
             http = http.allow_unauthenticated_network();
         }
-        let unusable = |error: &dyn std::error::Error| {
-            let text = text!("cannot serve at {address}: {error}");
+        let unusable = |error: &(dyn std::error::Error + 'static)| {
+            let text = text!("cannot serve at {address}: {}", with_causes(error));
             Failure::new(Exit::Unreachable, text).hint("`--http` names another address")
         };
+        if !self.allow_network && is_reachable(address) {
+            let text = text!(
+                "{address} can be reached from the network, and clients need no authorization"
+            );
+            return Err(Failure::usage(text).hint(
+                "name an address such as `127.0.0.1:8809`; or add `--allow-network` and put a proxy \
+                 in front of it that authenticates clients",
+            ));
+        }
         let bound = http.listen(address).await.map_err(|error| unusable(&error))?;
         let address = bound.address().map_err(|error| unusable(&error))?;
         // Before the announcement, since a supervisor may send a signal as soon as it reads the URL.
@@ -110,6 +121,12 @@ impl HttpArgs {
         }
         print::note(text!("serving {url}; Ctrl-C stops it"));
     }
+}
+
+/// Whether other machines reach an address.
+fn is_reachable(address: &str) -> bool {
+    let resolved = address.to_socket_addrs().ok().and_then(|mut all| all.next());
+    resolved.is_some_and(|it| !it.ip().is_loopback())
 }
 
 /// Which signal asks the process to stop.

@@ -1,7 +1,10 @@
 //! The tool that a command calls: its arguments, and what a wrong name could have meant.
 
 use bowline::Client;
+use bowline::client::Error;
+use bowline::types::error::code;
 use bowline::types::json::Object;
+use bowline::types::namespace::Namespace;
 
 use crate::arguments::Words;
 use crate::exit::{Exit, Failure};
@@ -19,10 +22,24 @@ pub(crate) async fn arguments(
     tool: &str,
     words: &Words<'_>,
 ) -> Result<Object, Failure> {
-    match words.need_schema() {
-        true => checked_arguments(client, tool, words).await,
-        false => words.read(&Parameters::default()),
+    if !words.need_schema() {
+        return words.read(&Parameters::default());
     }
+    let tools = client.tools().all().await?;
+    let names: Vec<&str> = tools.iter().map(|it| it.name.as_str()).collect();
+    match tools.iter().find(|it| it.name == tool) {
+        Some(tool) => words.read(&Parameters::of(&tool.input_schema)),
+        // The gateway that is called knows why the server is missing from its list.
+        None if lacks_namespace(tool, &names) => words.read(&Parameters::any()),
+        None => Err(unknown(tool, &names)),
+    }
+}
+
+/// Whether no listed tool has the namespace of this one: behind a gateway, all tools of a server are
+/// missing if it fails.
+fn lacks_namespace(tool: &str, names: &[&str]) -> bool {
+    let Some((namespace, _)) = Namespace::split(tool) else { return false };
+    !names.iter().any(|name| Namespace::split(name).is_some_and(|(its, _)| its == namespace))
 }
 
 /// The same, for a tool that must be in the list of the server.
@@ -42,8 +59,14 @@ pub(crate) async fn checked_arguments(
     }
 }
 
-/// Explains a refused call, if the reason is that the server does not list the tool.
-pub(crate) async fn explain(client: &Client, tool: &str, failure: Failure) -> Failure {
+/// Explains a refused call, if the reason may be that the server does not list the tool. An internal
+/// error has another reason, such as a server that does not work behind a gateway.
+pub(crate) async fn explain(client: &Client, tool: &str, error: Error) -> Failure {
+    let is_internal = error.rpc().is_some_and(|error| error.code == code::INTERNAL_ERROR);
+    let failure = Failure::from(error);
+    if is_internal {
+        return failure;
+    }
     match client.tools().all().await {
         Ok(tools) if tools.iter().any(|it| it.name == tool) => failure,
         Ok(tools) => unknown(tool, &tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>()),

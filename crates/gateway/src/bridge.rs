@@ -32,6 +32,9 @@ pub fn bridge(upstream: impl Upstream, info: Option<Implementation>) -> Server {
     let info = info.or_else(|| upstream.info());
     let info = info.unwrap_or_else(|| Implementation::new("bowline", env!("CARGO_PKG_VERSION")));
     let mut server = Server::new(info.name, info.version);
+    if let Some(why) = upstream.needs_authorization() {
+        server = server.requires_authorization(why);
+    }
     if let Some(title) = info.title {
         server = server.title(title);
     }

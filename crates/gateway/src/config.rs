@@ -21,7 +21,8 @@
 //! # Reading order
 //!
 //! * `dialect`: the hosts whose files are read, and how they differ.
-//! * `entry`: one configured server; `resolve`: the same with its variables expanded.
+//! * `entry`: one configured server; `resolve`: the same with its variables expanded; `unlisted`: its
+//!   rules for tools that the server does not have.
 //! * `servers`: finds the entries in a file; `section`: the `gateway` section of a file.
 //! * `template`: text with variables; `variables`: their values.
 //! * `document`: JSON with comments, or TOML, as one kind of tree; `error`: where and what is wrong.
@@ -34,6 +35,7 @@ mod resolve;
 mod section;
 mod servers;
 mod template;
+mod unlisted;
 mod variables;
 
 use std::path::{Path, PathBuf};
@@ -45,6 +47,7 @@ pub use self::resolve::{CommandLaunch, HttpLaunch, Launch};
 pub use self::section::GatewaySection;
 pub use self::servers::ConfigInput;
 pub use self::template::Template;
+pub use self::unlisted::UnlistedTool;
 pub use self::variables::ConfigVariables;
 
 use self::document::{At, Tree};

@@ -8,6 +8,7 @@ use bowline_client::{
 };
 use bowline_proto::client::{CallRequest, ServerProfile};
 use bowline_proto::limits::Limits;
+use bowline_transport::child::Stderr;
 use bowline_transport::connect::{CallEnd, ConnectionLayer};
 use bowline_transport::transport::Destination;
 use bowline_types::capability::ClientCapabilities;
@@ -67,24 +68,31 @@ struct Configured {
     launch: Launch,
     logins: Arc<dyn Logins>,
     layer: Option<Arc<dyn ClientLayer>>,
+    stderr: Stderr,
 }
 
 impl Launch {
-    /// Opens connections with these logins, and with a layer around their calls; see
+    /// Opens connections with these logins, with a layer around their calls, and with the standard
+    /// error of a process there; see
     /// [`GatewayOptions::dialled_by`](crate::GatewayOptions::dialled_by).
     pub fn configured(
         self,
         logins: &Arc<dyn Logins>,
         layer: Option<Arc<dyn ClientLayer>>,
+        stderr: Stderr,
     ) -> Arc<dyn Dial> {
-        Arc::new(Configured { launch: self, logins: logins.clone(), layer })
+        Arc::new(Configured { launch: self, logins: logins.clone(), layer, stderr })
     }
 
     /// Opens a connection of this client.
-    fn open(&self, builder: ClientBuilder) -> BoxFuture<'static, Result<Client, DialError>> {
+    fn open(
+        &self,
+        builder: ClientBuilder,
+        stderr: Stderr,
+    ) -> BoxFuture<'static, Result<Client, DialError>> {
         match self {
             Self::Command(launch) => {
-                let command = launch.command();
+                let command = launch.command().stderr(stderr);
                 Box::pin(async move { Ok(builder.connect(command).await?) })
             }
             Self::Http(launch) => {
@@ -130,7 +138,7 @@ impl Dial for Configured {
             Launch::Http(launch) if !launch.has_credential() => {
                 self.open_logged_in(launch, builder)
             }
-            launch => launch.open(builder),
+            launch => launch.open(builder, self.stderr),
         }
     }
 
@@ -145,7 +153,7 @@ impl Dial for Launch {
         declared: ClientCapabilities,
         limits: &GatewayLimits,
     ) -> BoxFuture<'static, Result<Client, DialError>> {
-        self.open(builder(declared, limits))
+        self.open(builder(declared, limits), Stderr::default())
     }
 
     fn is_process(&self) -> bool {

@@ -7,14 +7,16 @@ use bowline_server::{Server, Service};
 use bowline_types::namespace::Namespace;
 
 use crate::asking::Asking;
-use crate::config::{ConfigError, ConfigFile, Launch, ServerEntry};
+use crate::config::{ConfigError, ConfigFile, Launch, ServerEntry, Start};
+use crate::health::{Health, Monitored};
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
 use crate::memory::AskingServers;
 use crate::named::Named;
 use crate::options::GatewayOptions;
 use crate::park::{Parking, ParkingLot};
-use crate::rules::{NameCollisions, Ruled};
+use crate::resource_owners::ResourceOwners;
+use crate::rules::{RuleFindings, Ruled};
 
 /// The servers of one configuration file.
 #[derive(Debug)]
@@ -30,13 +32,14 @@ pub(crate) struct Fan {
 pub(crate) struct Member {
     pub(crate) entry: ServerEntry,
     pub(crate) lanes: Lanes,
+    pub(crate) health: Health,
+    pub(crate) launch: Launch,
     namespace: Namespace,
-    launch: Launch,
 }
 
 impl Fan {
-    /// Takes the servers of `old` over whose entries say the same as before. An entry whose
-    /// variables have no values is left out, with a note.
+    /// Takes the servers of `old` over whose entries say the same as before. An entry that is not
+    /// admitted, or whose variables have no values, is left out, with a note.
     ///
     /// # Errors
     ///
@@ -45,6 +48,7 @@ impl Fan {
         file: &ConfigFile,
         (options, lot): (&GatewayOptions, &Arc<ParkingLot>),
         old: &[Member],
+        admits: &dyn Fn(&ServerEntry) -> bool,
     ) -> Result<Self, ConfigError> {
         if let Some(fault) = file.faults.first() {
             return Err(fault.clone());
@@ -59,10 +63,15 @@ impl Fan {
         let (mut members, mut notes) = (Vec::new(), Vec::new());
         for entry in file.entries.iter().filter(|entry| !entry.disabled) {
             let namespace = namespace(entry)?;
+            if !admits(entry) {
+                notes.push(not_admitted(entry));
+                continue;
+            }
             match entry.resolve(&options.variables) {
                 Ok(launch) => {
-                    let lanes = lanes(entry, &launch, (&limits, options), old);
-                    members.push(Member { entry: entry.clone(), lanes, namespace, launch });
+                    let (lanes, health) = lanes(entry, &launch, (&limits, options), old);
+                    let entry = entry.clone();
+                    members.push(Member { entry, lanes, health, launch, namespace });
                 }
                 Err(note) => notes.push(note),
             }
@@ -73,6 +82,17 @@ impl Fan {
     }
 }
 
+/// Why an entry is left out that a reload brought.
+fn not_admitted(entry: &ServerEntry) -> ConfigError {
+    let effect = match entry.start {
+        Start::Command(_) => "run a command",
+        Start::Http(_) => "call a URL",
+    };
+    let problem = format!("the entry is new or changed, and would {effect}");
+    let note = ConfigError::new(&entry.file, entry.at.as_str(), problem);
+    note.with_advice("restart the gateway to use it")
+}
+
 /// The connections of an old load if its entry says the same, else new ones, which take over what
 /// sessions follow.
 fn lanes(
@@ -80,7 +100,7 @@ fn lanes(
     launch: &Launch,
     (limits, options): (&GatewayLimits, &GatewayOptions),
     old: &[Member],
-) -> Lanes {
+) -> (Lanes, Health) {
     let is_same = |other: &&Member| {
         other.launch == *launch
             && other.lanes.has_limits(limits)
@@ -90,17 +110,20 @@ fn lanes(
             && other.entry.asks == entry.asks
     };
     if let Some(member) = old.iter().find(is_same) {
-        return member.lanes.clone();
+        return (member.lanes.clone(), member.health.clone());
     }
     let dial = (options.dialer)(entry, launch.clone());
     let mut lanes = Lanes::of_entry(entry, dial, limits.clone());
+    if options.has_one_caller {
+        lanes = lanes.for_one_caller();
+    }
     if let Some(memory) = &options.memory {
         lanes = lanes.asking(remembered(entry, memory));
     }
     if let Some(changed) = old.iter().find(|other| other.entry.name == entry.name) {
         lanes = lanes.taking_over(&changed.lanes);
     }
-    lanes
+    (lanes, Health::new(&entry.name, options.health.clone()))
 }
 
 /// What is known about the questions of a server. What its entry states counts more.
@@ -118,14 +141,18 @@ fn mount(
 ) -> Result<Service, ConfigError> {
     let name = file.gateway.name.as_deref().unwrap_or("bowline");
     let mut server = Server::new(name, env!("CARGO_PKG_VERSION"));
-    for member in members {
+    let entries = members.iter().map(|member| member.entry.clone()).collect();
+    let owners = Arc::new(ResourceOwners::new(entries, options.reporter.clone()));
+    for (number, member) in members.iter().enumerate() {
         let speaks = member.entry.instructions && file.gateway.instructions != Some(false);
         let instructions = if speaks { limits.instructions } else { 0 };
-        let collisions = NameCollisions::new(&member.entry, options.reporter.clone());
+        let findings = RuleFindings::new(&member.entry, options.reporter.clone());
         let name = member.entry.name.as_str();
         let named = Named::new(member.lanes.clone(), name);
         let parking = Parking::new(named, name, lot.clone());
-        let upstream = Ruled::new(parking, instructions, collisions);
+        let ruled = Ruled::new(parking, member.namespace.clone(), instructions, findings);
+        let watched = (member.lanes.clone(), member.health.clone());
+        let upstream = Monitored::new(ruled, watched, (owners.clone(), number));
         server = server.mount(member.namespace.as_str(), upstream);
     }
     server.build().map_err(|error| ConfigError::new(&file.path, "", error.to_string()))
@@ -176,7 +203,7 @@ mod tests {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();
         let lot = ParkingLot::new(Default::default()).unwrap();
         let options = GatewayOptions::new(ConfigVariables::none());
-        Fan::new(&file, (&options, &lot), &[]).map_err(|error| error.to_string())
+        Fan::new(&file, (&options, &lot), &[], &|_| true).map_err(|error| error.to_string())
     }
 
     #[test]

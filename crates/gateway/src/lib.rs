@@ -11,6 +11,7 @@
 //! * [`park`]: calls of callers without a session that wait for answers of these.
 //! * `named`: questions that begin with the name of their server.
 //! * `rules`: which tools of a server are offered, under which names.
+//! * `health`: whether the servers work; `resource_owners`: resources that several servers list.
 //! * `options`: what a gateway can be given besides its file.
 //! * `fan`: all servers of a file behind one service; `service`: the gateway, which can load another
 //!   file; `acknowledge`: subscriptions that outlive what serves them.
@@ -23,6 +24,7 @@ mod bridge;
 pub mod config;
 mod dial;
 mod fan;
+mod health;
 mod lanes;
 mod limits;
 mod memory;
@@ -31,6 +33,7 @@ mod named;
 mod options;
 pub mod park;
 mod refusal;
+mod resource_owners;
 mod rules;
 mod service;
 mod supervise;
@@ -41,6 +44,7 @@ pub use self::dial::{
     Dial, DialError, Logins, ServerCredential, builder as client_builder,
     layered_builder as layered_client_builder,
 };
+pub use self::health::UpstreamChange;
 pub use self::lanes::Lanes;
 pub use self::limits::GatewayLimits;
 pub use self::memory::AskingServers;

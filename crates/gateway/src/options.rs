@@ -7,6 +7,7 @@ use bowline_server::StateKeys;
 
 use crate::config::{ConfigError, ConfigVariables, Launch, ServerEntry};
 use crate::dial::Dial;
+use crate::health::{HealthReporter, UpstreamChange};
 use crate::limits::GatewayLimits;
 use crate::memory::AskingServers;
 
@@ -31,6 +32,8 @@ pub struct GatewayOptions {
     pub(crate) memory: Option<Arc<AskingServers>>,
     pub(crate) state_keys: Option<StateKeys>,
     pub(crate) reporter: Reporter,
+    pub(crate) health: HealthReporter,
+    pub(crate) has_one_caller: bool,
 }
 
 /// Reports what is found to be wrong with a configuration after it was loaded.
@@ -64,6 +67,8 @@ impl GatewayOptions {
             memory: None,
             state_keys: None,
             reporter: Reporter::default(),
+            health: HealthReporter::default(),
+            has_one_caller: false,
         }
     }
 
@@ -89,9 +94,27 @@ impl GatewayOptions {
     }
 
     /// Reports what is found to be wrong with the configuration while the gateway runs: tools that are
-    /// not offered, because the file gives their names to others. The function must return quickly.
+    /// not offered, because the file gives their names to others; rules for tools that a server does
+    /// not list; resources that two servers list. The function must return quickly.
     pub fn reporting(mut self, report: impl Fn(&ConfigError) + Send + Sync + 'static) -> Self {
         self.reporter = Reporter(Some(Arc::new(report)));
+        self
+    }
+
+    /// Reports, by its name, a server that begins to fail, and one that works again. The function must
+    /// return quickly. [`Gateway::failing`](crate::Gateway::failing) tells which servers fail now.
+    pub fn watching(
+        mut self,
+        report: impl Fn(&str, UpstreamChange<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.health = HealthReporter::new(report);
+        self
+    }
+
+    /// Serves one caller only, such as the host that started it over stdio: the servers hear what that
+    /// caller can do, and may ask for its roots.
+    pub fn for_one_caller(mut self) -> Self {
+        self.has_one_caller = true;
         self
     }
 

@@ -22,7 +22,12 @@ pub struct UpstreamFailure {
 
 /// The server does not run, or not yet, so the call was not made.
 pub(crate) fn unavailable(server: &str, why: &Unavailable) -> ErrorObject {
-    let what = if why.is_slow { "did not start in time" } else { "is not running" };
+    let what = match why {
+        why if why.is_slow => "did not start in time",
+        why if why.has_ended() => "is not running: it ended by itself",
+        why if why.was_stopped() => "is not running: it was stopped",
+        _ => "is not running: it could not be started",
+    };
     failed(server, what, false)
 }
 

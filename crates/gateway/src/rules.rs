@@ -1,109 +1,142 @@
 //! The rules of a configuration entry for one server: which tools it shows, under which names, and
 //! whether its instructions reach models.
+//!
+//! * `listed`: the names of the tools that the server has listed.
+//! * `findings`: what is wrong with the rules.
 
-use std::collections::BTreeSet;
+mod findings;
+mod listed;
+
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{Request, Response, Success};
-use bowline_proto::sync::lock;
+use bowline_proto::members::Members;
+use bowline_proto::request::{Parts, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
 use bowline_types::method::Method;
-use bowline_types::revision::Revision;
+use bowline_types::namespace::Namespace;
+use bowline_types::text::excerpt;
 use bowline_types::tool::ListToolsResult;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
-use crate::config::{ConfigError, ServerEntry, ToolRules};
-use crate::options::Reporter;
+pub(crate) use self::findings::RuleFindings;
+use self::listed::{ListedTools, Page};
+use crate::config::ToolRules;
+
+/// The most pages of a list that are read for one call.
+const MOST_PAGES: usize = 100;
 
 /// An upstream under the rules of its entry. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Ruled<U> {
     upstream: U,
     rules: Arc<ToolRules>,
+    /// The prefix that callers see before names.
+    namespace: Namespace,
     /// The most bytes of instructions.
     instructions: usize,
-    collisions: Arc<NameCollisions>,
-}
-
-/// Tools that are not offered, because others were given their names: found when the server lists
-/// them, and reported once.
-#[derive(Debug)]
-pub(crate) struct NameCollisions {
-    entry: ServerEntry,
-    report: Reporter,
-    reported: Mutex<BTreeSet<String>>,
-}
-
-impl NameCollisions {
-    pub(crate) fn new(entry: &ServerEntry, report: Reporter) -> Self {
-        Self { entry: entry.clone(), report, reported: Mutex::default() }
-    }
-
-    fn note(&self, tool: &str, holder: &str) {
-        if !lock(&self.reported).insert(tool.to_owned()) {
-            return;
-        }
-        let problem = format!("the tool `{tool}` is not offered, because `{holder}` has its name");
-        let ServerEntry { file, at, .. } = &self.entry;
-        let note = ConfigError::new(file, at.as_str(), problem);
-        self.report.report(&note.with_advice(format!("rename `{tool}` too")));
-    }
+    findings: Arc<RuleFindings>,
+    listed: Arc<ListedTools>,
 }
 
 impl<U: Upstream> Ruled<U> {
-    pub(crate) fn new(upstream: U, instructions: usize, collisions: NameCollisions) -> Self {
-        let rules = Arc::new(collisions.entry.tools.clone());
-        Self { upstream, rules, instructions, collisions: Arc::new(collisions) }
+    pub(crate) fn new(
+        upstream: U,
+        namespace: Namespace,
+        instructions: usize,
+        findings: RuleFindings,
+    ) -> Self {
+        let rules = Arc::new(findings.entry().tools.clone());
+        let (findings, listed) = (Arc::new(findings), Arc::default());
+        Self { upstream, rules, namespace, instructions, findings, listed }
     }
 
     async fn list(mut self, request: Request) -> Response {
         let revision = request.parts.revision;
+        let page = match request.params.value("cursor") {
+            None => Page::First,
+            Some(_) => Page::Further,
+        };
         let Ok(response) = self.upstream.call(request).await;
-        show(&response?, (&self.rules, &self.collisions), revision)
+        let success = response?;
+        let mut result = read_page(&success)?;
+        self.listed.note(&result, page, &self.findings);
+        self.show(&mut result);
+        result.meta = success.meta().clone();
+        Ok(Success::complete(result, revision)?.with_cache(success.cache()))
+    }
+
+    /// Keeps the tools that are offered, under the names that they are offered under.
+    fn show(&self, result: &mut ListToolsResult) {
+        result.tools.retain_mut(|tool| match self.rules.offered(&tool.name) {
+            Some(name) => {
+                tool.name = name.to_owned();
+                true
+            }
+            None => {
+                if let Some(holder) = self.rules.holder(&tool.name) {
+                    self.findings.note_collision(&tool.name, holder);
+                }
+                false
+            }
+        });
     }
 
     async fn call_tool(mut self, mut request: Request) -> Response {
         let name = request.params.string("name").map_err(ErrorObject::misread_params)?;
         if let Some(name) = name {
-            let Some(original) = self.rules.original(&name) else {
-                return Err(ErrorObject::invalid_params(format!("there is no tool `{name}`")));
-            };
+            let original = self.rules.original(&name).ok_or_else(|| self.unknown(&name))?;
+            if self.rules.hides_some() && !self.lists(original, &request.parts).await? {
+                return Err(self.unknown(&name));
+            }
             request.params = request.params.with("name", original);
         }
         let Ok(response) = self.upstream.call(request).await;
         response
     }
+
+    /// Whether the server lists a tool of exactly this name. A server that reads `DO` or `do ` as `do`
+    /// would run a tool that is hidden.
+    async fn lists(&self, name: &str, parts: &Parts) -> Result<bool, ErrorObject> {
+        if self.listed.has(name) {
+            return Ok(true);
+        }
+        let (mut page, mut params) = (Page::First, Members::default());
+        for _ in 0..MOST_PAGES {
+            let mut upstream = self.upstream.clone();
+            let Ok(response) = upstream.call(list_request(parts, params)).await;
+            let result = read_page(&response?)?;
+            self.listed.note(&result, page, &self.findings);
+            let Some(next) = &result.next_cursor else { break };
+            (page, params) = (Page::Further, Members::default().with("cursor", next));
+        }
+        Ok(self.listed.has(name))
+    }
+
+    fn unknown(&self, name: &str) -> ErrorObject {
+        let name = self.namespace.qualify(name);
+        ErrorObject::invalid_params(format!("no tool is named `{}`", excerpt(&name)))
+    }
 }
 
-/// A list with the tools that are offered, under the names that they are offered under.
-fn show(
-    success: &Success,
-    (rules, collisions): (&ToolRules, &NameCollisions),
-    revision: Revision,
-) -> Response {
-    let mut result: ListToolsResult = success.body().parse().map_err(|error| {
+/// A request for the list of tools on behalf of a caller, with the parts of another request: without
+/// the progress token, since the caller did not send it, and without input of a round.
+fn list_request(parts: &Parts, params: Members) -> Request {
+    let mut parts = parts.clone();
+    parts.method = Method::ToolsList;
+    (parts.progress, parts.input) = (None, None);
+    Request { parts, params }
+}
+
+fn read_page(success: &Success) -> Result<ListToolsResult, ErrorObject> {
+    success.body().parse().map_err(|error| {
         ErrorObject::internal(format!("the list of tools cannot be read: {error}"))
-    })?;
-    result.tools.retain_mut(|tool| match rules.offered(&tool.name) {
-        Some(name) => {
-            tool.name = name.to_owned();
-            true
-        }
-        None => {
-            if let Some(holder) = rules.holder(&tool.name) {
-                collisions.note(&tool.name, holder);
-            }
-            false
-        }
-    });
-    result.meta = success.meta().clone();
-    Ok(Success::complete(result, revision)?.with_cache(success.cache()))
+    })
 }
 
 impl<U: Upstream> Service<Request> for Ruled<U> {
@@ -146,5 +179,9 @@ impl<U: Upstream> Upstream for Ruled<U> {
             text.truncate(text.floor_char_boundary(self.instructions));
         }
         (!text.is_empty()).then_some(text)
+    }
+
+    fn needs_authorization(&self) -> Option<String> {
+        self.upstream.needs_authorization()
     }
 }

@@ -19,8 +19,8 @@ use tokio::sync::{Notify, watch};
 use tower_service::Service;
 
 use crate::acknowledge::Acknowledgement;
-use crate::config::{ConfigError, ConfigFile, ConfigVariables};
-use crate::fan::Fan;
+use crate::config::{ConfigError, ConfigFile, ConfigVariables, Launch, ServerEntry, Start};
+use crate::fan::{Fan, Member};
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
 use crate::options::GatewayOptions;
@@ -46,6 +46,8 @@ pub struct Gateway(Arc<Inner>);
 
 struct Inner {
     options: GatewayOptions,
+    /// What the first load may start: the user named its file.
+    named: Vec<Named>,
     lot: Arc<ParkingLot>,
     fan: RwLock<Arc<Fan>>,
     /// Held while a file is loaded, so that two loads do not start a server twice.
@@ -53,6 +55,9 @@ struct Inner {
     /// How often the servers were replaced.
     loads: watch::Sender<u64>,
 }
+
+/// A program or URL that the gateway may use, as it stands in the file and with its variables.
+type Named = (Start, Launch);
 
 /// What a new load of the configuration did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +67,7 @@ pub struct Reloaded {
     pub started: Vec<String>,
     /// Servers that are gone, or whose entries changed.
     pub stopped: Vec<String>,
-    /// Entries that were left out, because a variable has no value.
+    /// Entries that were left out, because a variable has no value, or because they were not admitted.
     pub notes: Vec<ConfigError>,
 }
 
@@ -91,9 +96,10 @@ impl Gateway {
             None => ParkingLot::new(options.limits.park.clone()),
         };
         let lot = lot.map_err(|error| ConfigError::new(&file.path, "", error.to_string()))?;
-        let fan = Fan::new(file, (&options, &lot), &[])?;
+        let fan = Fan::new(file, (&options, &lot), &[], &|_| true)?;
         Ok(Self(Arc::new(Inner {
             options,
+            named: fan.members.iter().map(named).collect(),
             lot,
             fan: RwLock::new(Arc::new(fan)),
             loading: Mutex::default(),
@@ -103,14 +109,41 @@ impl Gateway {
 
     /// Replaces the servers by those of a file. Servers whose entries are the same go on running.
     ///
+    /// An entry that would run another command or call another URL than the file of the start and the
+    /// last load is left out, with a note: a change of the file may come from a stranger, as with
+    /// `git checkout`. [`reload_admitting`](Self::reload_admitting) uses such entries too.
+    ///
     /// # Errors
     ///
     /// As [`new`](Self::new). The servers stay as they were then.
     pub fn reload(&self, file: &ConfigFile) -> Result<Reloaded, ConfigError> {
+        self.reload_admitting(file, |_| false)
+    }
+
+    /// The enabled entries of a file that [`reload`](Self::reload) leaves out, so that a program can
+    /// ask its user.
+    pub fn newcomers(&self, file: &ConfigFile) -> Vec<ServerEntry> {
+        let fan = self.fan();
+        let entries = file.entries.iter().filter(|entry| !entry.disabled);
+        entries.filter(|entry| !self.knows(entry, &fan)).cloned().collect()
+    }
+
+    /// The same as [`reload`](Self::reload), with those [`newcomers`](Self::newcomers) that the
+    /// function admits.
+    ///
+    /// # Errors
+    ///
+    /// As [`reload`](Self::reload).
+    pub fn reload_admitting(
+        &self,
+        file: &ConfigFile,
+        admits: impl Fn(&ServerEntry) -> bool,
+    ) -> Result<Reloaded, ConfigError> {
         let _loading = lock(&self.0.loading);
         let old = self.fan();
         let Inner { options, lot, .. } = &*self.0;
-        let fan = Fan::new(file, (options, lot), &old.members)?;
+        let admits = |entry: &ServerEntry| self.knows(entry, &old) || admits(entry);
+        let fan = Fan::new(file, (options, lot), &old.members, &admits)?;
         let is_in =
             |fan: &Fan, lanes: &Lanes| fan.members.iter().any(|member| member.lanes.is_same(lanes));
         let mut reloaded = Reloaded { notes: fan.notes.clone(), ..Reloaded::default() };
@@ -127,7 +160,21 @@ impl Gateway {
         Ok(reloaded)
     }
 
-    /// Loads the file whenever it changes, and reports each load. Never ends by itself. `seen` is the
+    /// Whether an entry runs a command, or calls a URL, that the gateway may use. What stands in the
+    /// entry is compared first, so that the file of variables of a stranger's entry is not read.
+    fn knows(&self, entry: &ServerEntry, fan: &Fan) -> bool {
+        let known = || self.0.named.iter().cloned().chain(fan.members.iter().map(named));
+        if !known().any(|(start, _)| start == entry.start) {
+            return false;
+        }
+        match entry.resolve(&self.0.options.variables) {
+            Ok(launch) => known().any(|(_, known)| known == launch),
+            // It is not started, and its own note says why.
+            Err(_) => true,
+        }
+    }
+
+    /// Runs `load` whenever the file changes, and reports each load. Never ends by itself. `seen` is the
     /// state of the file before it was loaded first: a change right after that load counts too.
     ///
     /// The file is looked at once in [`GatewayLimits::reload`], because editors replace files, and a
@@ -135,7 +182,7 @@ impl Gateway {
     pub async fn follow(
         &self,
         (path, mut seen): (&Path, FileStamp),
-        read: impl Fn(&Path) -> Result<ConfigFile, ConfigError>,
+        load: impl AsyncFn(&Path) -> Result<Reloaded, ConfigError>,
         report: impl Fn(Result<Reloaded, ConfigError>),
     ) {
         loop {
@@ -143,9 +190,19 @@ impl Gateway {
             let now = FileStamp::of(path);
             if now != seen {
                 seen = now;
-                report(read(path).and_then(|file| self.reload(&file)));
+                report(load(path).await);
             }
         }
+    }
+
+    /// The servers that do not work, as far as their last calls tell, each with the cause. For the
+    /// operator: causes may hold addresses and output of the servers.
+    pub fn failing(&self) -> Vec<(String, String)> {
+        let fan = self.fan();
+        let members = fan.members.iter();
+        members
+            .filter_map(|it| Some((it.entry.name.clone(), it.health.cause(&it.lanes)?)))
+            .collect()
     }
 
     /// The servers with their names, in the order of the file.
@@ -229,6 +286,10 @@ impl Gateway {
     }
 }
 
+fn named(member: &Member) -> Named {
+    (member.entry.start.clone(), member.launch.clone())
+}
+
 /// Reports that all lists may have changed.
 async fn report_lists(request: &Request, wished: &SubscriptionFilter) {
     for change in [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources] {
@@ -277,6 +338,10 @@ impl Upstream for Gateway {
 
     fn instructions(&self) -> Option<String> {
         Upstream::instructions(&self.fan().service)
+    }
+
+    fn needs_authorization(&self) -> Option<String> {
+        Upstream::needs_authorization(&self.fan().service)
     }
 }
 

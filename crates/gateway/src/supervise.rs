@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock, Mutex, Weak};
 use bowline_client::{Client, Relay};
 use bowline_proto::sync::lock;
 use bowline_types::capability::ClientCapabilities;
+use bowline_types::text::with_causes;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -33,6 +34,9 @@ static GENERATIONS: LazyLock<AtomicU64> = LazyLock::new(|| {
 
 /// Why a server does not run that was not stopped.
 const ENDED: &str = "the server ended by itself";
+
+/// Why a server does not run that was stopped for good.
+const STOPPED: &str = "it was stopped";
 
 /// How many callers a connection serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +120,17 @@ impl Unavailable {
 
     /// It was stopped for good.
     pub(crate) fn stopped() -> Self {
-        Self::because("it was stopped")
+        Self::because(STOPPED)
+    }
+
+    /// Whether the server ran, and ended by itself.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.problem == ENDED
+    }
+
+    /// Whether the server was stopped for good.
+    pub(crate) fn was_stopped(&self) -> bool {
+        self.problem == STOPPED
     }
 }
 
@@ -294,7 +308,9 @@ impl Supervised {
             outcome = dialled => outcome,
         };
         let outcome = match outcome {
-            Ok(outcome) => outcome.map_err(|error| Unavailable::because(error.to_string())),
+            Ok(outcome) => {
+                outcome.map_err(|error| Unavailable::because(with_causes(error.as_ref())))
+            }
             Err(_) => {
                 let problem = "the server did not answer in time".to_owned();
                 Err(Unavailable { problem, is_slow: true })

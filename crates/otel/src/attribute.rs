@@ -15,6 +15,8 @@ pub(crate) const PROTOCOL_VERSION: &str = "network.protocol.version";
 pub(crate) const SERVER_ADDRESS: &str = "server.address";
 pub(crate) const SERVER_PORT: &str = "server.port";
 pub(crate) const CLIENT_ADDRESS: &str = "client.address";
+/// The configured name of a server behind a gateway. No convention has a name for it.
+pub(crate) const UPSTREAM: &str = "bowline.upstream";
 
 /// The value of [`OPERATION`] for calls of tools.
 pub(crate) const EXECUTE_TOOL: &str = "execute_tool";

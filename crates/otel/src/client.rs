@@ -53,6 +53,14 @@ impl ClientTelemetry {
         Telemetry::change(&mut self.0, |it| it.set_meter(provider));
         self
     }
+
+    /// Adds the attribute `bowline.upstream` with this name to spans and metrics. Give each server of
+    /// a gateway a layer with its own name: then the tools of one server cannot fill the place for
+    /// names of the others.
+    pub fn upstream(mut self, name: &str) -> Self {
+        Telemetry::change(&mut self.0, |it| it.set_upstream(name));
+        self
+    }
 }
 
 impl ClientLayer for ClientTelemetry {
@@ -111,6 +119,9 @@ struct Call {
 impl CallEnd for Call {
     fn end(self: Box<Self>, outcome: &Result<CallAnswer, CallError>) {
         let Self { operation, method } = *self;
+        if let Ok(answer) = outcome {
+            operation.note_result(answer.result.as_str());
+        }
         operation.end(match outcome {
             Ok(answer) => {
                 let is_result = method == Method::ToolsCall && answer.kind == SuccessKind::Complete;

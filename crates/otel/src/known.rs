@@ -1,14 +1,22 @@
 //! Which names may become attributes.
 //!
-//! A peer can call a tool by any name. If each of them became an attribute of a metric, the metric
-//! would grow without end. So a name counts only after it was answered with a result, which a server
-//! gives for registered tools and prompts alone, and only so many names count.
+//! A peer can call a tool by any name, and a server can answer any name. If each of them became an
+//! attribute of a metric, the metric would grow without end. So a name counts only if a list of the
+//! server had it, is short, and holds no control characters; and only a limited number of names count.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::{PoisonError, RwLock};
 
-/// A set of values that were answered with a result.
+use bowline_types::method::Method;
+use bowline_types::read::read;
+use serde::Deserialize;
+
+/// The longest name that counts, in bytes: the longest that the specification recommends for a tool,
+/// behind the namespace of a gateway.
+const LONGEST_NAME: usize = 192;
+
+/// A set of a limited number of values.
 pub(crate) struct Known<T> {
     values: RwLock<HashSet<T>>,
     most: usize,
@@ -27,7 +35,7 @@ impl<T: Eq + Hash> Known<T> {
         self.values.read().unwrap_or_else(PoisonError::into_inner).contains(value)
     }
 
-    /// Adds a value, and says whether it is in the set now.
+    /// Adds a value, and returns whether it is in the set now.
     pub(crate) fn add(&self, value: T) -> bool {
         if self.has(&value) {
             return true;
@@ -41,16 +49,59 @@ impl<T: Eq + Hash> Known<T> {
     }
 }
 
+impl Known<String> {
+    /// Adds the names of a list of tools or prompts. Results of other methods are ignored.
+    pub(crate) fn add_listed(&self, method: Method, result: &str) {
+        let items = match method {
+            Method::ToolsList => read::<ToolList>(result).map(|it| it.tools),
+            Method::PromptsList => read::<PromptList>(result).map(|it| it.prompts),
+            _ => return,
+        };
+        for Item { name } in items.unwrap_or_default() {
+            if is_presentable(&name) {
+                self.add(name);
+            }
+        }
+    }
+}
+
+/// Whether a name may be shown in a metric: it is short, and has no control characters.
+fn is_presentable(name: &str) -> bool {
+    name.len() <= LONGEST_NAME && !name.chars().any(char::is_control)
+}
+
+#[derive(Deserialize)]
+struct ToolList {
+    tools: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct PromptList {
+    prompts: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    name: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_names_count() {
+    fn only_a_limited_number_of_names_counts() {
         let known = Known::<String>::new(2);
         assert!(!known.has("a"));
         assert!(known.add("a".into()) && known.add("b".into()));
         assert!(!known.add("c".into()), "a third name counts");
         assert!(known.add("a".into()) && known.has("b") && !known.has("c"));
+    }
+
+    #[test]
+    fn a_long_name_and_one_with_control_characters_do_not_count() {
+        assert!(is_presentable("git__git_status") && is_presentable(&"a".repeat(LONGEST_NAME)));
+        assert!(!is_presentable(&"a".repeat(LONGEST_NAME + 1)));
+        assert!(!is_presentable("\u{1b}[2J") && !is_presentable("a\nb"));
     }
 }

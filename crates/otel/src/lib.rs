@@ -13,7 +13,7 @@
 //! Each request is a span. The client puts its span into `_meta` of the request, and the server
 //! takes it as the parent. So a trace goes on through any transport, and through a gateway.
 //!
-//! Recorded are methods, names of tools and prompts, URIs of resources without their query, error
+//! Recorded are methods, names of listed tools and prompts, URIs of resources without their query, error
 //! codes and times. **Never recorded** are arguments, results, answers of users, sealed state,
 //! messages of errors (they may quote arguments) and headers. Of the id of a session, which is a
 //! credential, spans hold the first eight characters.

@@ -66,6 +66,7 @@ impl Operation {
             KeyValue::new(attribute::METHOD, method.name()),
             KeyValue::new(attribute::REVISION, revision.as_str()),
         ];
+        attributes.extend(telemetry.upstream());
         attributes.extend(route);
         if method == Method::ToolsCall {
             attributes.push(KeyValue::new(attribute::OPERATION, attribute::EXECUTE_TOOL));
@@ -103,15 +104,20 @@ impl Operation {
         &self.context
     }
 
+    /// Learns the names of tools and prompts, if this request asked for a list of them.
+    pub(crate) fn note_result(&self, result: &str) {
+        self.telemetry.names.add_listed(self.method, result);
+    }
+
     pub(crate) fn end(mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
 
-    /// Adds the name of the tool or prompt, or that it is none that counts.
+    /// Adds the name of the tool or prompt, or that no list had it.
     fn name_target(&mut self) {
         let Some((key, name)) = self.target.take() else { return };
-        let has_result = matches!(self.outcome, Outcome::Answered | Outcome::ToolFailed);
-        let counts = self.is_named || (has_result && self.telemetry.names.add(name.clone()));
+        // A list may have come meanwhile.
+        let counts = self.is_named || self.telemetry.names.has(name.as_str());
         let span = self.context.span();
         let name = match counts {
             true if self.is_named => name,
@@ -177,6 +183,7 @@ impl Session {
         route: Vec<KeyValue>,
     ) -> Self {
         let mut attributes = vec![KeyValue::new(attribute::REVISION, revision.as_str())];
+        attributes.extend(telemetry.upstream());
         attributes.extend(route);
         Self { telemetry: telemetry.clone(), begun: Instant::now(), attributes }
     }

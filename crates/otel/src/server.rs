@@ -130,6 +130,9 @@ where
         let answer = answer.with_context(operation.context().clone());
         Box::pin(async move {
             let answer = answer.await;
+            if let Ok(Ok(success)) = &answer {
+                operation.note_result(success.body().as_str());
+            }
             operation.end(
                 answer.as_ref().map_or(Outcome::Failed(attribute::OTHER), |response| {
                     outcome(response, method)

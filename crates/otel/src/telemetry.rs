@@ -4,11 +4,13 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bowline_types::error::code;
+use bowline_types::text::excerpt;
 use opentelemetry::global::{self, BoxedTracer, ObjectSafeTracerProvider};
 use opentelemetry::metrics::{Histogram, Meter, MeterProvider};
 use opentelemetry::trace::SpanKind;
 use opentelemetry::{InstrumentationScope, KeyValue};
 
+use crate::attribute;
 use crate::known::Known;
 
 /// The most names of tools and prompts that become attributes.
@@ -40,6 +42,8 @@ pub(crate) struct Telemetry {
     instruments: OnceLock<Instruments>,
     pub(crate) names: Known<String>,
     codes: Known<i64>,
+    /// The configured name of the server, if it is one of several.
+    upstream: Option<KeyValue>,
 }
 
 struct Instruments {
@@ -55,6 +59,7 @@ impl Telemetry {
             instruments: OnceLock::new(),
             names: Known::new(MOST_NAMES),
             codes: Known::new(MOST_CODES),
+            upstream: None,
         }
     }
 
@@ -74,6 +79,16 @@ impl Telemetry {
     pub(crate) fn set_meter(&mut self, provider: &dyn MeterProvider) {
         let instruments = Instruments::new(&provider.meter_with_scope(scope()), self.side);
         self.instruments = OnceLock::from(instruments);
+    }
+
+    /// Names the server in spans and metrics.
+    pub(crate) fn set_upstream(&mut self, name: &str) {
+        self.upstream = Some(KeyValue::new(attribute::UPSTREAM, excerpt(name)));
+    }
+
+    /// The attribute that names the server, if it is one of several.
+    pub(crate) fn upstream(&self) -> Option<KeyValue> {
+        self.upstream.clone()
     }
 
     pub(crate) fn tracer(&self) -> &BoxedTracer {

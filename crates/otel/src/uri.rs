@@ -3,8 +3,8 @@
 /// The most characters that are recorded of a URI.
 const LONGEST: usize = 256;
 
-/// The URI of a resource as spans hold it: without user, password, query and fragment, and cut if it is
-/// long. For logs that keep the same rule.
+/// The URI of a resource as spans hold it: without user, password, query and fragment, without control
+/// characters, and cut if it is long. For logs that keep the same rule.
 ///
 /// ```
 /// let shown = bowline_otel::shown_uri("https://ann:pass@files.example/a.txt?token=1");
@@ -13,18 +13,16 @@ const LONGEST: usize = 256;
 pub fn shown(uri: &str) -> String {
     let end = uri.find(['?', '#']).unwrap_or(uri.len());
     let bare = &uri[..end];
-    let Some((scheme, rest)) = bare.split_once("://") else {
-        return bare.chars().take(LONGEST).collect();
-    };
+    let Some((scheme, rest)) = bare.split_once("://") else { return cut([bare]) };
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    scheme
-        .chars()
-        .chain("://".chars())
-        .chain(host.chars())
-        .chain(path.chars())
-        .take(LONGEST)
-        .collect()
+    cut([scheme, "://", host, path])
+}
+
+/// The first characters of a text, without control characters.
+fn cut<const N: usize>(parts: [&str; N]) -> String {
+    let characters = parts.into_iter().flat_map(str::chars);
+    characters.filter(|character| !character.is_control()).take(LONGEST).collect()
 }
 
 #[cfg(test)]
@@ -41,6 +39,7 @@ mod tests {
             ("memo:today#x", "memo:today"),
             ("a@b/c@d", "a@b/c@d"),
             ("https://a.example/@b", "https://a.example/@b"),
+            ("file:///\u{1b}[2Ja\n", "file:///[2Ja"),
         ];
         for (uri, expected) in cases {
             assert_eq!(shown(uri), expected);

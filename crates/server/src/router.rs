@@ -74,6 +74,8 @@ pub(crate) struct Profile {
     /// Runs when a client says that its roots changed.
     pub(crate) roots_changed: Option<Arc<NotificationHandler>>,
     pub(crate) extensions: BuiltExtensions,
+    /// Why the layers cannot be offered over HTTP without authorization, if they cannot.
+    pub(crate) needs_authorization: Option<String>,
 }
 
 impl Router {
@@ -189,8 +191,10 @@ impl Router {
 
     /// Why the server cannot be offered over HTTP without authorization, if it cannot.
     pub(crate) fn needs_authorization(&self) -> Option<String> {
-        let extensions = || self.0.profile.extensions.table.as_ref()?.needs_authorization();
-        self.0.registry.needs_authorization().or_else(extensions)
+        let Profile { extensions, needs_authorization, .. } = &self.0.profile;
+        let of_extensions = || extensions.table.as_ref()?.needs_authorization();
+        let of_layers = || needs_authorization.clone();
+        self.0.registry.needs_authorization().or_else(of_extensions).or_else(of_layers)
     }
 
     /// What the server shares with its calls.

@@ -79,6 +79,7 @@ struct Inner {
     subscriptions: ResourceSubscriptions,
     states: States,
     layers: Vec<Wrap>,
+    needs_authorization: Option<String>,
     state_keys: Option<StateKeys>,
     state_expiry: Duration,
     log_level: LoggingLevel,
@@ -111,6 +112,7 @@ impl Server {
             subscriptions: ResourceSubscriptions::Offered,
             states: States::default(),
             layers: Vec::new(),
+            needs_authorization: None,
             state_keys: None,
             state_expiry: STATE_EXPIRY,
             log_level: LoggingLevel::Info,
@@ -146,6 +148,13 @@ impl Server {
     {
         let wrap = move |inner| ErasedService::new(layer.layer(inner), Fault::Server);
         self.edit(|inner| inner.layers.push(Arc::new(wrap)))
+    }
+
+    /// Refuses to be offered over HTTP without authorization, for this reason: a
+    /// [layer](Self::layer) needs to know its callers.
+    #[must_use]
+    pub fn requires_authorization(self, why: impl Into<String>) -> Self {
+        self.edit(|inner| inner.needs_authorization = Some(why.into()))
     }
 
     /// Tells models how to use the server, beyond the descriptions of its tools.
@@ -279,6 +288,7 @@ impl Inner {
             subscriptions: self.subscriptions,
             states: self.states.clone(),
             layers: self.layers.clone(),
+            needs_authorization: self.needs_authorization.clone(),
             state_keys: self.state_keys.clone(),
             state_expiry: self.state_expiry,
             log_level: self.log_level,
@@ -323,6 +333,7 @@ impl Inner {
             subscriptions: self.subscriptions,
             roots_changed: self.roots_changed.clone(),
             extensions,
+            needs_authorization: self.needs_authorization.clone(),
         };
         let router = Router::new(self.registry.clone(), shared.clone(), profile);
         _ = shared.tasks.recorded_call_runner.set(router.recaller());

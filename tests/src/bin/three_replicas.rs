@@ -102,6 +102,8 @@ impl Setup {
     async fn start(&mut self) -> Result<()> {
         let keys = self.folder.path().join("state-keys");
         std::fs::write(&keys, new_key()?)?;
+        #[cfg(unix)]
+        std::fs::set_permissions(&keys, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
         let redis = self.redis.address()?;
         let child = start(&mut redis_command(redis, self.folder.path()), redis).await?;
         self.keep("redis", child);

@@ -153,7 +153,7 @@ async fn call(
     match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
         Err(error) if needs_roots(&error) => Err(Failure::from(error).hint(ROOTS)),
         Err(error) if needs_model(&with_causes(&error)) => Err(Failure::from(error).hint(MODEL)),
-        Err(error) if error.is_refused() => Err(tools::explain(client, tool, error.into()).await),
+        Err(error) if error.is_refused() => Err(tools::explain(client, tool, error).await),
         outcome => Ok(outcome?),
     }
 }

@@ -1,16 +1,25 @@
 //! `bowline gateway`: many servers behind one endpoint.
+//!
+//! * `reload`: what a change of the file may start.
+//! * `announced`: the notes of `-v`.
+
+mod announced;
+mod reload;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bowline::Server;
+use bowline::transport::child::Stderr;
 use bowline::types::implementation::Implementation;
-use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
+use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables};
 use bowline_gateway::{
-    AskingServers, FileStamp, Gateway, GatewayOptions, Logins, Reloaded, bridge,
+    AskingServers, Dial, FileStamp, Gateway, GatewayOptions, Logins, Reloaded, bridge,
 };
 
+use self::announced::Announced;
+use self::reload::{Consent, Reloading};
 use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::closing;
@@ -19,6 +28,7 @@ use crate::observe::{Observation, ObserveArgs};
 use crate::print::{self, line, text};
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
 use crate::shared_state::SharedStateArgs;
+use crate::terminal;
 use crate::variables::InputArgs;
 
 /// Serves many servers as one, over stdio or HTTP
@@ -26,18 +36,26 @@ use crate::variables::InputArgs;
 /// CONFIG is a file with the `mcpServers` of any host. Its variables are written `${NAME}`; a bare
 /// `$NAME` stays as it is. Clients may speak any revision of the protocol. Names of tools and prompts
 /// get the name of their server as prefix. Servers are started when they are needed, shared by all
-/// clients, and stopped when idle. Changes of the file count at once.
+/// clients, and stopped when idle. Changes of the file count at once; a command or URL that a change
+/// brings needs consent, unless the file is in your folder of configurations.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The file that names the servers; your `~/.config/bowline/gateway.json` unless given
     config: Option<PathBuf>,
-    /// Serves over HTTP at this address
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = ADDRESS)]
-    http: Option<String>,
+    /// Serves over HTTP at this address, or else at that of the file, or at 127.0.0.1:8809
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "the option has an optional value")]
+    http: Option<Option<String>>,
     /// Serves over standard input and output, also at a terminal
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
+    /// Shows which servers start, and what they write to standard error
+    #[arg(short, long)]
+    verbose: bool,
+    /// Runs and calls what a change of the file brings, without asking
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -73,7 +91,10 @@ impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
         let path = self.path()?;
         let seen = FileStamp::of(&path);
-        let file = load(&path).map_err(|error| unusable(&error))?;
+        let file = reload::read(&path).map_err(|error| unusable(&error))?;
+        if let Some(problem) = reload::writable_by_all(&path) {
+            print::warning(line(problem));
+        }
         let address = self.address(&file);
         let shared = match &address {
             Some(_) => self.shared.open().await?,
@@ -81,7 +102,11 @@ impl Args {
         };
         let observation = self.observe.begin().await?;
         let variables = self.inputs.variables(Some(&folder(&path)));
-        let mut options = options(variables, &observation);
+        let reloading = self.reloading(&path, &variables, address.as_deref());
+        let mut options = self.options(variables, &observation);
+        if address.is_none() {
+            options = options.for_one_caller();
+        }
         if let Some(keys) = shared.keys() {
             options = options.state_keys(keys.clone());
         }
@@ -90,6 +115,8 @@ impl Args {
         for note in gateway.notes() {
             print::note(text!("left out: {note}"));
         }
+        let watched = gateway.clone();
+        observation.watch(move || watched.failing());
         let name = file.gateway.name.as_deref().unwrap_or("bowline");
         let info = Implementation::new(name, env!("CARGO_PKG_VERSION"));
         let server = shared.server(observation.server(bridge(gateway.clone(), Some(info))));
@@ -103,7 +130,7 @@ impl Args {
         };
         let outcome = tokio::select! {
             outcome = serving => outcome,
-            () = gateway.follow((&path, seen), load, report) => Ok(()),
+            () = gateway.follow((&path, seen), async |_| reloading.load(&gateway).await, report) => Ok(()),
         };
         closing(gateway.close()).await;
         closing(observation.end()).await;
@@ -123,13 +150,57 @@ impl Args {
 
     /// The address to serve at; `None` for standard input and output.
     fn address(&self, file: &ConfigFile) -> Option<String> {
-        if self.stdio {
-            return None;
+        let configured = file.gateway.http.clone();
+        match &self.http {
+            _ if self.stdio => None,
+            Some(Some(address)) => Some(address.clone()),
+            None if configured.is_none() && !std::io::stdin().is_terminal() => None,
+            _ => Some(configured.unwrap_or_else(|| ADDRESS.to_owned())),
         }
-        let named = self.http.clone().or_else(|| file.gateway.http.clone());
-        named.or_else(|| std::io::stdin().is_terminal().then(|| ADDRESS.to_owned()))
+    }
+
+    /// What a change of the file may start. The terminal is free for questions only if clients do not
+    /// use it.
+    fn reloading(
+        &self,
+        path: &Path,
+        variables: &ConfigVariables,
+        address: Option<&str>,
+    ) -> Reloading {
+        let consent = match address {
+            _ if self.yes => Consent::Given,
+            Some(_) if terminal::is_interactive() => Consent::Asked,
+            _ => Consent::Impossible,
+        };
+        let metadata = std::fs::metadata(path).ok();
+        let owner = metadata.and_then(|it| reload::owner(&it));
+        Reloading { path: path.to_owned(), variables: variables.clone(), consent, owner }
+    }
+
+    /// What the gateway gets from this command: logins, layers, reports, and a memory.
+    fn options(&self, variables: ConfigVariables, observation: &Observation) -> GatewayOptions {
+        let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
+        let (layers, verbose) = (observation.upstream_layers(), self.verbose);
+        let stderr = if verbose { Stderr::Inherit } else { Stderr::Capture };
+        let options = GatewayOptions::new(variables)
+            .dialled_by(move |entry, launch| {
+                let dial = launch.configured(&logins, layers(&entry.name), stderr);
+                match verbose {
+                    true => Arc::new(Announced { name: entry.name.clone(), dial }) as Arc<dyn Dial>,
+                    false => dial,
+                }
+            })
+            .reporting(|problem| print::note(line(problem)))
+            .watching(observation.upstream_reporter());
+        let Some(path) = asking_file() else { return options };
+        let (memory, warning) = AskingServers::read(path);
+        if let Some(warning) = warning {
+            print::note(line(warning));
+        }
+        options.remembering(memory)
     }
 }
+
 
 async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), Failure> {
     if let Some(admin) = observation.admin_url() {
@@ -137,25 +208,6 @@ async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), F
     }
     observation.set_ready(true);
     over_stdio(server).await
-}
-
-/// What the gateway gets from this command: logins, layers, and a memory.
-fn options(variables: ConfigVariables, observation: &Observation) -> GatewayOptions {
-    let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
-    let layer = observation.client();
-    let options = GatewayOptions::new(variables)
-        .dialled_by(move |_, launch| launch.configured(&logins, layer.clone()))
-        .reporting(|note| print::note(line(note)));
-    let Some(path) = asking_file() else { return options };
-    let (memory, warning) = AskingServers::read(path);
-    if let Some(warning) = warning {
-        print::note(line(warning));
-    }
-    options.remembering(memory)
-}
-
-fn load(path: &Path) -> Result<ConfigFile, ConfigError> {
-    ConfigFile::read(path, Dialect::Bowline)
 }
 
 /// The file that remembers which servers ask questions, in the state folder of the user.

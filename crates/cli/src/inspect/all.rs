@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use self::display::Display;
 use self::processes::Processes;
 use super::lint::Level;
-use super::{Authorization, Inspection};
+use super::{Authorization, Inspection, rules};
 use crate::discover::{Discovery, Found, Origin};
 use crate::exit::{Exit, Failure};
 use crate::target::{Place, Target, TargetArgs};
@@ -93,10 +93,16 @@ impl Overview {
                 (index, Box::pin(Inspection::of(target, builder, patience)).await)
             });
         }
+        let mut listed = Vec::new();
         while let Some(probed) = probes.join_next().await {
             if let Ok((index, looked)) = probed {
                 servers[index].looked(&looked);
+                listed.push((index, &discovery.found[index].entry, looked.names));
             }
+        }
+        listed.sort_by_key(|(index, _, _)| *index);
+        for (index, note) in rules::notes(&listed) {
+            servers[index].notes.push(note);
         }
         let problems = discovery.problems.iter().map(ConfigError::to_string).collect();
         Ok(Self { servers, problems })

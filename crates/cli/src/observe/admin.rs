@@ -6,8 +6,8 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bowline::types::host::is_this_machine;
@@ -22,6 +22,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::upstreams::{self, Failing};
 use crate::exit::{Exit, Failure};
 use crate::print::text;
 
@@ -56,7 +57,8 @@ impl Admin {
         };
         let listener = TcpListener::bind(address).await.map_err(unusable)?;
         let url = format!("http://{}", listener.local_addr().map_err(unusable)?);
-        let pages = Arc::new(Pages { registry, is_ready: AtomicBool::new(false) });
+        let is_ready = AtomicBool::new(false);
+        let pages = Arc::new(Pages { registry, is_ready, failing: OnceLock::new() });
         let mut serving = JoinSet::new();
         serving.spawn(serve(listener, pages.clone()));
         Ok(Self { url, pages, _serving: serving })
@@ -64,6 +66,12 @@ impl Admin {
 
     pub(super) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Shows in `/readyz` which servers behind this process fail.
+    pub(super) fn watch(&self, failing: Failing) {
+        // It is set once, by the command.
+        let _ = self.pages.failing.set(failing);
     }
 
     pub(super) fn set_ready(&self, is_ready: bool) {
@@ -107,6 +115,7 @@ async fn answer(stream: TcpStream, pages: Arc<Pages>) {
 struct Pages {
     registry: Registry,
     is_ready: AtomicBool,
+    failing: OnceLock<Failing>,
 }
 
 impl Pages {
@@ -119,7 +128,11 @@ impl Pages {
         }
         match request.uri().path() {
             "/livez" => page(StatusCode::OK, "ok\n"),
-            "/readyz" if self.is_ready.load(Ordering::Relaxed) => page(StatusCode::OK, "ok\n"),
+            "/readyz" if self.is_ready.load(Ordering::Relaxed) => {
+                // The others are served, and a restart would not mend those that fail.
+                let failing = self.failing.get().map(upstreams::shown).unwrap_or_default();
+                page(StatusCode::OK, format!("ok\n{failing}"))
+            }
             "/readyz" => page(StatusCode::SERVICE_UNAVAILABLE, "not serving\n"),
             "/metrics" => self.metrics(),
             _ => page(StatusCode::NOT_FOUND, "there are /metrics, /livez and /readyz\n"),
@@ -161,7 +174,8 @@ mod tests {
     use super::*;
 
     fn status(method: Method, path: &str, host: &str) -> u16 {
-        let pages = Pages { registry: Registry::new(), is_ready: AtomicBool::new(true) };
+        let (registry, is_ready) = (Registry::new(), AtomicBool::new(true));
+        let pages = Pages { registry, is_ready, failing: OnceLock::new() };
         let request = Request::builder().method(method).uri(path).header(HOST, host).body(());
         pages.answer(&request.unwrap()).status().as_u16()
     }

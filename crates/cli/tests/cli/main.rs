@@ -12,6 +12,7 @@ mod config;
 mod declared;
 mod demo;
 mod exits;
+mod gateway;
 mod hints;
 mod http_script;
 mod inspect;

@@ -10,6 +10,7 @@
 mod disconnects;
 mod faults;
 mod headers;
+mod host;
 #[path = "../kernel/mod.rs"]
 mod kernel;
 mod kills;

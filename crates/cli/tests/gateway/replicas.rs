@@ -2,6 +2,7 @@
 //! each other's calls.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use bowline::{Ask, Server, tool, tools};
 use schemars::JsonSchema;
@@ -147,6 +148,7 @@ async fn gateways_with_the_same_keys_go_on_with_calls_that_asked() {
     let folder = tempfile::tempdir().unwrap();
     let keys = folder.path().join("keys");
     fs::write(&keys, "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=\n").unwrap();
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
     let options = ["--state-keys", keys.to_str().unwrap()];
     let [first, second] = [(); 2].map(|()| Gateway::with_options(&config, &options));
     let question = greet(&first, &json!({}));

@@ -100,6 +100,11 @@ impl ToolRules {
         self.show.is_none() && self.hide.is_empty() && self.rename.is_empty()
     }
 
+    /// Whether every tool is offered that is not named. Then a call must name a listed tool exactly.
+    pub(crate) fn hides_some(&self) -> bool {
+        self.show.is_none() && !self.hide.is_empty()
+    }
+
     /// The name under which a tool of the server is offered. `None` if it is not. A tool whose own name
     /// was given to another one is not offered, unless it has another name too.
     pub fn offered<'n>(&'n self, name: &'n str) -> Option<&'n str> {

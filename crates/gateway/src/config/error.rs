@@ -13,11 +13,14 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(crate) fn new(file: &Path, at: impl Into<String>, problem: impl Into<String>) -> Self {
+    /// A fault at a place of a file, which is empty if the whole file is meant.
+    pub fn new(file: &Path, at: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { file: file.to_owned(), at: at.into(), problem: problem.into(), advice: None }
     }
 
-    pub(crate) fn with_advice(mut self, advice: impl Into<String>) -> Self {
+    /// Adds what the user can do.
+    #[must_use]
+    pub fn with_advice(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
     }

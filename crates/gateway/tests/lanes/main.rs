@@ -1,10 +1,12 @@
 //! One server behind the gateway: started, stopped, restarted, and what its callers see of that. In
 //! virtual time, with servers in this process.
 
+mod admission;
 mod asking;
 mod cursors;
 mod failures;
 mod hanging;
+mod health;
 mod kept;
 mod limits;
 mod naming;
@@ -13,6 +15,7 @@ mod pings;
 mod reloads;
 mod renames;
 mod resources;
+mod rules;
 mod subscriptions;
 mod supervision;
 mod support;

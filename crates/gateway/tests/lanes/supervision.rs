@@ -230,7 +230,10 @@ async fn a_closed_upstream_starts_no_server_for_other_callers_either() {
         let caller = client(&lanes, revision).await;
         lanes.close().await;
         let error = caller.call("fake__say", json!({ "message": "hi" })).await.unwrap_err();
-        assert_eq!(error.rpc().unwrap().message, "the server `fake` is not running");
+        assert_eq!(
+            error.rpc().unwrap().message,
+            "the server `fake` is not running: it was stopped"
+        );
         assert_eq!(lanes.start().await.unwrap_err(), "it was stopped");
         let mut changes = caller.subscribe().tools().open().await.unwrap();
         assert_eq!(next(&mut changes).await, None, "{revision}");

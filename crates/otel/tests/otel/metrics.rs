@@ -3,14 +3,19 @@
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use bowline::layer::{self, Next};
+use bowline::proto::request::{Request, Response, Success};
+use bowline::types::method::Method;
+use bowline::types::tool::CallToolResult;
 use bowline_store::backend::{BoxFuture, Expect};
 use bowline_store::memory::{MemoryBackend, MemoryLimits};
 use bowline_store::wrapper::{Operation, Wrapped, Wrapper};
 use bowline_store::{Backend, Key};
 use bowline_testing::Harness;
+use opentelemetry::trace::SpanKind;
 use serde_json::json;
 
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, attribute};
 use crate::spans::weather;
 
 const BOUNDS: [f64; 17] = [
@@ -22,6 +27,7 @@ const BOUNDS: [f64; 17] = [
 async fn operations_are_measured_on_both_sides(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    client.tools().all().await.unwrap();
     for city in ["Köln", "Bonn", "nowhere"] {
         client.call("forecast", json!({ "city": city })).await.unwrap();
     }
@@ -147,6 +153,62 @@ async fn names_that_were_made_up_add_one_row(t: Harness) {
         assert_eq!(tool, Some("_OTHER"));
         assert!(many.iter().all(|row| row.value("mcp.resource.uri").is_none()));
     }
+}
+
+/// A layer of a server that has no list of its tools, and answers calls of any name.
+fn answer_every_name(request: Request, next: Next) -> BoxFuture<'static, Response> {
+    if request.parts.method != Method::ToolsCall {
+        return Box::pin(next.run(request));
+    }
+    let result = CallToolResult::error("there is no such tool");
+    Box::pin(async move { Success::complete(result, request.parts.revision) })
+}
+
+#[bowline::test]
+async fn a_server_that_answers_every_name_adds_one_row(t: Harness) {
+    let recorder = Recorder::new();
+    let server = weather().layer(layer::from_fn(answer_every_name));
+    let client = t.connect(recorder.server(server)).client(|it| recorder.client(it)).await;
+    client.tools().all().await.unwrap();
+    for number in 0..20 {
+        let name = format!("{number}{}", "x".repeat(1000));
+        assert!(client.call(name, json!({})).await.unwrap().is_error());
+    }
+    for metric in ["mcp.client.operation.duration", "mcp.server.operation.duration"] {
+        let rows = recorder.measured(metric);
+        let tools: Vec<_> = rows.iter().filter_map(|row| row.value("gen_ai.tool.name")).collect();
+        assert_eq!(tools, ["_OTHER"], "{metric}");
+    }
+    assert!(!recorder.everything().contains("xxxx"));
+}
+
+#[bowline::test]
+async fn a_listed_tool_that_fails_is_counted_under_its_name(t: Harness) {
+    let recorder = Recorder::new();
+    let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    client.tools().all().await.unwrap();
+    client.call("forecast", json!({ "city": "atlantis" })).await.unwrap_err();
+    for metric in ["mcp.client.operation.duration", "mcp.server.operation.duration"] {
+        let rows = recorder.measured(metric);
+        let failed = rows.iter().find(|row| row.value("error.type") == Some("-32050"));
+        let failed = failed.unwrap_or_else(|| panic!("{rows:?}"));
+        assert_eq!(failed.value("gen_ai.tool.name"), Some("forecast"));
+    }
+}
+
+#[bowline::test]
+async fn a_layer_of_a_client_can_name_the_server(t: Harness) {
+    let recorder = Recorder::new();
+    let layer = || bowline_otel::client().tracer_provider(&recorder.tracers);
+    let layer = || layer().meter_provider(recorder.meters()).upstream("far\u{1b}[2J");
+    let client = t.connect(weather()).client(|it| it.layer(layer())).await;
+    client.tools().all().await.unwrap();
+    let span = recorder.span(&SpanKind::Client, "tools/list");
+    let name = "far\\u{1b}[2J";
+    assert_eq!(attribute(&span, "bowline.upstream").as_deref(), Some(name));
+    let rows = recorder.measured("mcp.client.operation.duration");
+    assert!(!rows.is_empty());
+    assert!(rows.iter().all(|row| row.value("bowline.upstream") == Some(name)), "{rows:?}");
 }
 
 #[bowline::test]

@@ -10,6 +10,7 @@ use opentelemetry::trace::SpanKind;
 use serde_json::json;
 
 use crate::recorder::Recorder;
+use crate::spans::list;
 
 /// The secret that is looked for, in every place that could hold one.
 const CANARY: &str = "canary4711";
@@ -54,6 +55,7 @@ fn server() -> Server {
 
 /// Calls everything with a secret in it.
 async fn use_all(client: &Client) {
+    list(client).await;
     let secret = json!({ "secret": CANARY });
     client.call("keep", &secret).meta("com.example/secret", CANARY).await.unwrap();
     client.call("fail", &secret).await.unwrap();
@@ -94,6 +96,7 @@ async fn no_answer_and_no_sealed_state_is_exported(t: Harness) {
     let server = recorder.server(server().layer(watch));
     let connect = t.connect(server).client(|it| recorder.client(it));
     let client = connect.answering(|question| question.accept(CANARY)).await;
+    list(&client).await;
     let text = client.call("ask", ()).await.unwrap().text().to_string();
     assert!(text.contains(CANARY), "{text}");
     client.close().await;
@@ -116,6 +119,7 @@ async fn no_credential_is_exported(t: Harness) {
         .with_header(http::HeaderName::from_static("x-api-key"), secret);
     let builder = recorder.client(Client::builder("test", "1.0.0"));
     let client = builder.revisions([t.revision()]).connect(near).await.unwrap();
+    list(&client).await;
     client.call("keep", json!({ "secret": "none" })).await.unwrap();
     client.close().await;
     recorder.span(&SpanKind::Server, "tools/call keep");

@@ -1,6 +1,6 @@
 //! Spans: their names, kinds and attributes. Tests run in virtual time.
 
-use bowline::{Error, Json, Resource, Server, Uri, prompt, prompts, tool, tools};
+use bowline::{Client, Error, Json, Resource, Server, Uri, prompt, prompts, tool, tools};
 use bowline_testing::{Harness, TransportKind};
 use opentelemetry::trace::{SpanKind, Status};
 use opentelemetry_sdk::trace::SpanData;
@@ -33,6 +33,12 @@ pub(crate) fn weather() -> Server {
     server.resource(Resource::template("notes://{+rest}", note))
 }
 
+/// Lists what the server has: only listed names are recorded.
+pub(crate) async fn list(client: &Client) {
+    client.tools().all().await.unwrap();
+    client.prompts().all().await.unwrap();
+}
+
 fn sides(recorder: &Recorder, name: &str) -> [SpanData; 2] {
     [SpanKind::Client, SpanKind::Server].map(|kind| recorder.span(&kind, name))
 }
@@ -41,6 +47,7 @@ fn sides(recorder: &Recorder, name: &str) -> [SpanData; 2] {
 async fn a_call_is_a_span_of_each_side(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    list(&client).await;
     client.call("forecast", json!({ "city": "Köln" })).await.unwrap();
     for span in sides(&recorder, "tools/call forecast") {
         let value = |key| attribute(&span, key);
@@ -58,6 +65,7 @@ async fn a_call_is_a_span_of_each_side(t: Harness) {
 async fn prompts_and_resources_are_named(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    list(&client).await;
     client.prompt("greet").argument("name", "Ada").await.unwrap();
     client.read("notes://ann:secret@shelf/1?token=2#3").await.unwrap();
     for span in sides(&recorder, "prompts/get greet") {
@@ -73,6 +81,7 @@ async fn prompts_and_resources_are_named(t: Harness) {
 async fn failures_have_a_type_and_no_text(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    list(&client).await;
     assert!(client.call("forecast", json!({ "city": "nowhere" })).await.unwrap().is_error());
     for span in sides(&recorder, "tools/call forecast") {
         assert_eq!(attribute(&span, "error.type").as_deref(), Some("tool_error"));
@@ -103,6 +112,7 @@ async fn an_unknown_tool_has_no_name(t: Harness) {
 async fn spans_say_how_messages_travel(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(weather())).client(|it| recorder.client(it)).await;
+    list(&client).await;
     client.call("forecast", json!({ "city": "Köln" })).await.unwrap();
     let [client, server] = sides(&recorder, "tools/call forecast");
     let is_http = matches!(t.case().transport, TransportKind::Http | TransportKind::Stateless);

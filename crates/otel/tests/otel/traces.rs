@@ -35,6 +35,7 @@ async fn call(client: &Client) -> String {
 async fn the_span_of_the_client_is_the_parent_of_the_servers(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(server())).client(|it| recorder.client(it)).await;
+    client.tools().all().await.unwrap();
     let text = call(&client).await;
     let one = recorder.span(&SpanKind::Client, "tools/call seen");
     let other = recorder.span(&SpanKind::Server, "tools/call seen");
@@ -49,6 +50,7 @@ async fn the_span_of_the_client_is_the_parent_of_the_servers(t: Harness) {
 async fn the_current_span_is_the_parent_of_a_call(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(server())).client(|it| recorder.client(it)).await;
+    client.tools().all().await.unwrap();
     let span = recorder.tracers.tracer("application").start("answer a user");
     let context = opentelemetry::Context::current_with_span(span);
     let id = context.span().span_context().span_id();
@@ -66,6 +68,7 @@ async fn the_current_span_is_the_parent_of_a_call(t: Harness) {
 async fn a_client_without_a_layer_can_name_the_parent(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(recorder.server(server())).await;
+    client.tools().all().await.unwrap();
     let call = client.call("seen", ()).meta("traceparent", PARENT).meta("tracestate", "congo=t61");
     call.await.unwrap();
     let span = recorder.span(&SpanKind::Server, "tools/call seen");
@@ -77,6 +80,7 @@ async fn a_client_without_a_layer_can_name_the_parent(t: Harness) {
 async fn the_layer_of_a_client_continues_a_trace_that_meta_names(t: Harness) {
     let recorder = Recorder::new();
     let client = t.connect(server()).client(|it| recorder.client(it)).await;
+    client.tools().all().await.unwrap();
     let call = client.call("seen", ()).meta("traceparent", PARENT).meta("baggage", "user=ann");
     let text = call.await.unwrap().text().to_string();
     let span = recorder.span(&SpanKind::Client, "tools/call seen");
@@ -101,6 +105,7 @@ async fn the_span_of_code_around_the_server_is_a_link_or_the_parent(t: Harness) 
         next.run(request).with_context(context.clone())
     });
     let client = t.connect(recorder.server(server()).layer(around)).await;
+    client.tools().all().await.unwrap();
     client.call("seen", ()).meta("traceparent", PARENT).await.unwrap();
     let served = recorder.span(&SpanKind::Server, "tools/call seen");
     assert_eq!(served.parent_span_id.to_string(), "b7ad6b7169203331");
@@ -142,6 +147,7 @@ async fn post(
     }
     let client =
         Client::builder("test", "1.0.0").revisions([revision]).connect(near).await.unwrap();
+    client.tools().all().await.unwrap();
     let mut call = client.call("seen", ());
     if let Some(meta) = meta {
         call = call.meta("traceparent", meta);

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -42,9 +43,12 @@ impl StateKeys {
     /// Reads the keys of a file: on each line one key, 32 bytes in base64, as
     /// `openssl rand -base64 32` makes them. Empty lines and lines that begin with `#` are ignored.
     ///
+    /// The keys are as secret as the states: on Unix the file must not be accessible to all users, nor
+    /// writable by its group. A group may read it, because containers get secrets that way.
+    ///
     /// # Errors
     ///
-    /// If the file cannot be read, has no key, or has a line that is none.
+    /// If the file cannot be read, has no key, has a line that is none, or is accessible to others.
     pub fn file(path: impl Into<PathBuf>) -> Result<Self, StateKeysError> {
         let path = path.into();
         let keys = read(&path)?;
@@ -89,7 +93,13 @@ fn named(keys: impl IntoIterator<Item = StateKey>) -> Arc<[NamedKey]> {
 
 fn read(path: &Path) -> Result<Vec<StateKey>, StateKeysError> {
     let error = |problem| StateKeysError { path: path.to_owned(), problem };
-    let text = fs::read_to_string(path).map_err(|cause| error(Problem::Unreadable(cause)))?;
+    let unreadable = |cause| error(Problem::Unreadable(cause));
+    let mut file = fs::File::open(path).map_err(unreadable)?;
+    if is_accessible_to_others(&file.metadata().map_err(unreadable)?) {
+        return Err(error(Problem::Accessible));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(unreadable)?;
     let lines = text.lines().map(str::trim).enumerate();
     let keys = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let keys = keys.map(|(index, line)| {
@@ -102,6 +112,17 @@ fn read(path: &Path) -> Result<Vec<StateKey>, StateKeysError> {
         true => Err(error(Problem::Empty)),
         false => Ok(keys),
     }
+}
+
+/// Whether others than the owner may write a file, or others than its group may read it.
+#[cfg(unix)]
+fn is_accessible_to_others(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o027 != 0
+}
+
+#[cfg(not(unix))]
+fn is_accessible_to_others(_: &fs::Metadata) -> bool {
+    false
 }
 
 impl<K: Into<StateKey>, const N: usize> From<[K; N]> for StateKeys {
@@ -132,6 +153,8 @@ pub struct StateKeysError {
 #[derive(Debug)]
 enum Problem {
     Unreadable(std::io::Error),
+    /// Other users can read or write the file.
+    Accessible,
     Empty,
     /// The number of the line.
     NoKeyOn(usize),
@@ -144,6 +167,9 @@ impl fmt::Display for StateKeysError {
         let hint = "make one with `openssl rand -base64 32`";
         match &self.problem {
             Problem::Unreadable(_) => write!(f, "cannot read the state keys in {path}"),
+            Problem::Accessible => {
+                write!(f, "other users have access to the state keys in {path}; `chmod 600` it")
+            }
             Problem::Empty => write!(f, "there is no state key in {path}; {hint}"),
             Problem::NoKeyOn(line) => {
                 write!(f, "{path}, line {line}: no key of 32 bytes in base64; {hint}")
@@ -156,7 +182,7 @@ impl std::error::Error for StateKeysError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.problem {
             Problem::Unreadable(cause) => Some(cause),
-            Problem::Empty | Problem::NoKeyOn(_) => None,
+            Problem::Accessible | Problem::Empty | Problem::NoKeyOn(_) => None,
         }
     }
 }

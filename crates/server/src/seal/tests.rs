@@ -143,11 +143,44 @@ fn key(byte: u8) -> String {
     STANDARD.encode([byte; 32])
 }
 
+/// Writes a file that others have no access to.
+fn write_private(path: &std::path::Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+    #[cfg(unix)]
+    set_mode(path, 0o600);
+}
+
+#[cfg(unix)]
+fn set_mode(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_key_file_that_others_may_read_or_write_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys");
+    write_private(&path, &key(1));
+    let keys = StateKeys::file(&path).unwrap();
+    for mode in [0o666, 0o644, 0o660, 0o606, 0o602] {
+        set_mode(&path, mode);
+        let error = StateKeys::file(&path).unwrap_err().to_string();
+        assert!(error.starts_with("other users have access to the state keys in "), "{error}");
+        assert!(keys.reload().is_err(), "{mode:o}");
+    }
+    // Containers give secrets to the group of a process.
+    for mode in [0o600, 0o400, 0o440, 0o640] {
+        set_mode(&path, mode);
+        keys.reload().unwrap();
+    }
+}
+
 #[test]
 fn keys_are_rotated_by_reloading_their_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys");
-    let write = |text: String| std::fs::write(&path, text).unwrap();
+    let write = |text: String| write_private(&path, &text);
     write(format!("# since June\n{}\n\n", key(1)));
     let keys = StateKeys::file(&path).unwrap();
     let sealer = Sealer::new(keys.clone(), LIFETIME);
@@ -166,7 +199,7 @@ fn keys_are_rotated_by_reloading_their_file() {
 fn a_key_file_with_a_mistake_is_refused_without_showing_it_and_the_old_keys_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys");
-    std::fs::write(&path, key(1)).unwrap();
+    write_private(&path, &key(1));
     let keys = StateKeys::file(&path).unwrap();
     let sealer = Sealer::new(keys.clone(), LIFETIME);
     let sealed = sealer.seal(b"answers", &binding(), now()).unwrap();
