@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::observe::Observation;
+use crate::open_files;
 use crate::print::{self, json};
 use crate::request::within;
 use crate::target::{Place, Target};
@@ -64,6 +65,7 @@ impl HttpArgs {
         if self.allow_network {
             http = http.allow_unauthenticated_network();
         }
+        open_files::raise_limit();
         let unusable = |error: &dyn std::error::Error| {
             let text = format!("cannot serve at {address}: {error}");
             Failure::new(Exit::Unreachable, text).hint("`--http` names another address")
