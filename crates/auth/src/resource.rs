@@ -11,7 +11,7 @@
 //! * [`jwt`] — tokens that the authorization server signed;
 //! * [`jwks`] — its keys, fetched and cached;
 //! * [`introspect`] — tokens that only the authorization server understands;
-//! * [`outage`] — pauses while it does not answer;
+//! * [`questions`] — how many questions it gets at a time; [`outage`] — pauses while it does not answer;
 //! * [`fixed`] — tokens written in the program, for development;
 //! * [`proof`] — proof of possession (DPoP);
 //! * [`replay`], [`nonce`] — what keeps a proof from being used twice, or kept for later;
@@ -32,6 +32,7 @@ pub mod outage;
 pub mod policy;
 mod presented;
 pub mod proof;
+pub mod questions;
 pub mod replay;
 pub mod verify;
 

@@ -19,6 +19,7 @@
 //! * `exit`: exit codes, and failures with their hints; `hints`: those about connections.
 //! * `serving`: what the commands that serve have in common.
 //! * `shared_state`: the store and the keys that several of their processes share.
+//! * `open_files`: how many files a process that serves over HTTP may open.
 //! * `observe`: traces, metrics, a log of requests, and health, for the commands that serve.
 //! * `interrupt`: Ctrl-C.
 //! * `questions`: those of a server in the middle of a call; `sampling`: those to a model.
@@ -41,6 +42,7 @@ mod interrupt;
 mod lists;
 mod logins;
 mod observe;
+mod open_files;
 mod print;
 mod questions;
 mod request;

@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::observe::Observation;
+use crate::open_files;
 use crate::print::{self, json, line, text};
 use crate::request::within;
 use crate::target::{Place, Target};
@@ -66,6 +67,7 @@ impl HttpArgs {
         if self.allow_network {
             http = http.allow_unauthenticated_network();
         }
+        open_files::raise_limit();
         let unusable = |error: &(dyn std::error::Error + 'static)| {
             let text = text!("cannot serve at {address}: {}", with_causes(error));
             Failure::new(Exit::Unreachable, text).hint("`--http` names another address")

@@ -15,16 +15,19 @@
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
 //! * `line`, `calls` — what waits to be sent, and how calls are polled, in both eras;
 //! * `reply`, `body` — every HTTP answer, and its body; `page` — the one for browsers;
-//! * `listener` — the accept loop; `connections`, `connection_use`, `protocol`, `tcp` — its connections;
+//! * `listener` — the accept loop; `capacity` — how many connections it serves; `connections`,
+//!   `connection_use`, `arriving`, `protocol`, `tcp` — its connections;
 //! * `answer`, `socket`, `flow`, `read_pace` — whether the client reads what is written.
 
 mod admit;
 mod admitted;
 mod answer;
+mod arriving;
 mod bodies;
 mod body;
 mod callers;
 mod calls;
+mod capacity;
 mod clock;
 mod config;
 mod connection_use;

@@ -65,7 +65,7 @@ use bowline::client::{Answer, ClientBuilder};
 use bowline::transport::duplex::duplex;
 use bowline::transport::lines::Lines;
 use bowline::transport::socket::{UnixTransport, listen};
-use bowline::transport::transport::Transport;
+use bowline::transport::transport::{PeerIdentity, Transport};
 #[doc(no_inline)]
 pub use bowline::types::revision::Revision;
 use bowline::{BuildError, Client, Question, Server};
@@ -202,8 +202,9 @@ impl HarnessConnect {
             TransportKind::Stdio => {
                 let ((to_server, from_client), (to_client, from_server)) = (pipes(), pipes());
                 let near = Lines::new(from_server, to_server);
-                let (near, far) =
-                    MessagesInTransit::watch(near, Lines::new(from_client, to_client));
+                let far = Lines::new(from_client, to_client);
+                let far = far.with_peer_identity(PeerIdentity::local_user());
+                let (near, far) = MessagesInTransit::watch(near, far);
                 self.serve(far).open(near).await
             }
             #[cfg(feature = "http")]

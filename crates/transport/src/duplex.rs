@@ -7,7 +7,7 @@ use bowline_proto::limits::Limits;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 use crate::lines::{Lines, LinesReader, LinesWriter};
-use crate::transport::Transport;
+use crate::transport::{PeerIdentity, Transport};
 
 /// Bytes that one direction holds before its writer has to wait: the capacity of a pipe.
 const CAPACITY: usize = 64 * 1024;
@@ -33,6 +33,11 @@ pub struct Duplex {
 impl Transport for Duplex {
     type Reader = LinesReader<ReadHalf<DuplexStream>>;
     type Writer = LinesWriter<WriteHalf<DuplexStream>>;
+
+    /// The other end is in the same process.
+    fn peer_identity(&self) -> PeerIdentity {
+        PeerIdentity::local_user()
+    }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let (source, sink) = tokio::io::split(self.stream);

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
 use crate::error::Error;
-use crate::transport::{Reader, Transport, Writer};
+use crate::transport::{PeerIdentity, Reader, Transport, Writer};
 
 /// Bytes reserved for one read while messages are small.
 const READ: usize = 8 * 1024;
@@ -33,7 +33,10 @@ const BATCH: usize = 64 * 1024;
 /// How long a peer may delay `close`.
 const CLOSE: Duration = Duration::from_secs(2);
 
-/// Two byte streams as a transport.
+/// Two byte streams as a transport, such as the two directions of a TCP connection.
+///
+/// The streams say nothing about the client of a server, so it is anonymous and has no scopes, unless
+/// [`with_peer_identity`](Self::with_peer_identity) says who it is.
 ///
 /// ```
 /// use bowline_transport::lines::Lines;
@@ -47,12 +50,20 @@ const CLOSE: Duration = Duration::from_secs(2);
 pub struct Lines<R, W> {
     source: R,
     sink: W,
+    client: PeerIdentity,
 }
 
 impl<R, W> Lines<R, W> {
     /// A transport that reads from one stream and writes to the other.
     pub fn new(source: R, sink: W) -> Self {
-        Self { source, sink }
+        Self { source, sink, client: PeerIdentity::anonymous() }
+    }
+
+    /// States who the client of a server is. The program must have verified that.
+    #[must_use]
+    pub fn with_peer_identity(mut self, client: PeerIdentity) -> Self {
+        self.client = client;
+        self
     }
 }
 
@@ -63,6 +74,10 @@ where
 {
     type Reader = LinesReader<R>;
     type Writer = LinesWriter<W>;
+
+    fn peer_identity(&self) -> PeerIdentity {
+        self.client.clone()
+    }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         (LinesReader::new(self.source, limits), LinesWriter::new(self.sink))

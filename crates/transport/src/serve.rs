@@ -15,8 +15,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bowline_proto::codec::lines::Unit;
-use bowline_proto::request::{ExchangeId, Outgoing, Owner, Request, Response};
-use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
+use bowline_proto::request::{ExchangeId, Outgoing, Request, Response};
+use bowline_proto::server::{Attached, ServerConfig, ServerConnection, ServerEvent};
 use bowline_proto::sync::Panicked;
 use bowline_proto::transmit::Transmit;
 use bowline_types::error::ErrorObject;
@@ -28,7 +28,7 @@ use crate::calls::Calls;
 use crate::clock::{now, wait_until};
 use crate::error::Error;
 use crate::mailbox::{Mailbox, mailbox};
-use crate::transport::{Reader, Transport, Writer};
+use crate::transport::{PeerIdentity, Reader, Transport, Writer};
 
 /// With this many messages to write, the driver writes before it reads on.
 const BATCH: usize = 64;
@@ -40,8 +40,8 @@ const BATCH: usize = 64;
 ///
 /// [`Limits::drain`]: bowline_proto::limits::Limits::drain
 ///
-/// On such a channel every client is anonymous: it has no credentials, and its caller is the
-/// connection itself.
+/// The transport says who the client is ([`Transport::peer_identity`]). By default it is anonymous
+/// and has no scopes; then the caller that rate limits count is the connection itself.
 ///
 /// # Errors
 ///
@@ -57,8 +57,9 @@ where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
+    let client = transport.peer_identity();
     let (mut reader, mut writer) = transport.split(config.limits());
-    let mut driver = Driver::new(service, config);
+    let mut driver = Driver::new(service, config, client);
     let outcome = driver.run(&mut reader, &mut writer, stop).await;
     driver.connection.close();
     writer.close().await;
@@ -98,12 +99,16 @@ where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
-    fn new(service: S, config: Arc<ServerConfig>) -> Self {
+    fn new(service: S, config: Arc<ServerConfig>, client: PeerIdentity) -> Self {
         let (mailbox, sender) = mailbox(config.limits().outbox);
+        let PeerIdentity { owner, access, peer } = client;
+        let mut attached = Attached { access, ..Attached::default() };
+        if let Some(peer) = peer {
+            attached.extensions.insert(peer);
+        }
         Self {
-            // The user of this machine who starts a server, or reaches its socket, may do everything.
-            connection: ServerConnection::new(config.clone(), Owner::anonymous(), sender)
-                .with_access_to_everything(),
+            connection: ServerConnection::new(config.clone(), owner, sender)
+                .with_attached(attached),
             service,
             calls: Calls::new(),
             mailbox,

@@ -15,7 +15,7 @@ use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
 use crate::error::Error;
 use crate::lines::{Lines, LinesReader, LinesWriter};
-use crate::transport::{Destination, Transport};
+use crate::transport::{Destination, PeerIdentity, Transport};
 
 /// The socket file's mode: only its owner may connect.
 const MODE: u32 = 0o600;
@@ -51,6 +51,11 @@ impl Transport for UnixTransport {
 
     fn destination(&self) -> Destination {
         Destination::over("unix")
+    }
+
+    /// The owner of the socket file, since its mode lets no other user connect.
+    fn peer_identity(&self) -> PeerIdentity {
+        PeerIdentity::local_user()
     }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {

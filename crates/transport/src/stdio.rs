@@ -31,7 +31,7 @@ use self::portable::Ends;
 use self::streams::{Input, Output};
 use crate::error::Error;
 use crate::lines::{LinesReader, LinesWriter};
-use crate::transport::{Reader, Transport, Writer};
+use crate::transport::{PeerIdentity, Reader, Transport, Writer};
 
 /// There is one standard input and one standard output per process.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -76,6 +76,11 @@ impl Stdio {
 impl Transport for Stdio {
     type Reader = StdioReader;
     type Writer = StdioWriter;
+
+    /// The user who started this process.
+    fn peer_identity(&self) -> PeerIdentity {
+        PeerIdentity::local_user()
+    }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let (input, output) = self.ends.open();

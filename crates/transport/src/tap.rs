@@ -12,7 +12,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 
 use crate::error::Error;
-use crate::transport::{Destination, Pause, Reader, Renewal, Transport, Writer};
+use crate::transport::{Destination, Pause, PeerIdentity, Reader, Renewal, Transport, Writer};
 
 /// Which way a message goes, seen from the tapped side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +70,10 @@ where
 
     fn destination(&self) -> Destination {
         self.inner.destination()
+    }
+
+    fn peer_identity(&self) -> PeerIdentity {
+        self.inner.peer_identity()
     }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
+use bowline_proto::request::{Access, Owner, Peer};
 use bowline_proto::transmit::Transmit;
 
 use crate::error::Error;
@@ -45,11 +46,56 @@ pub trait Transport: Send + 'static {
         Destination::default()
     }
 
+    /// Who the client of a server is, as far as the channel itself proves it. An anonymous client
+    /// without scopes, unless this is implemented.
+    ///
+    /// A transport that authenticates its client, or that only one user can reach, returns more.
+    /// It must not return anything that the client claims about itself.
+    fn peer_identity(&self) -> PeerIdentity {
+        PeerIdentity::anonymous()
+    }
+
     /// Splits the channel into its two directions, which may be used at the same time.
     ///
     /// The reader buffers no more of a message than the limits allow. Must be called inside a Tokio
     /// runtime with I/O and time enabled.
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer);
+}
+
+/// What a channel proves about its client. It holds for every call on the channel.
+///
+/// ```
+/// use bowline_proto::request::{Access, Owner};
+/// use bowline_transport::transport::PeerIdentity;
+///
+/// // The client of a TLS connection, by its certificate.
+/// let mut client = PeerIdentity::anonymous();
+/// client.owner = Owner::known("https://ca.example.com", "backup-robot");
+/// client.access = Access::to(["backup"]);
+/// assert!(!client.access.has("admin"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerIdentity {
+    /// On whose behalf the client calls.
+    pub owner: Owner,
+    /// The scopes that its calls are granted.
+    pub access: Access,
+    /// The address that it calls from.
+    pub peer: Option<Peer>,
+}
+
+impl PeerIdentity {
+    /// Any client that can reach the channel. It has no scopes.
+    pub fn anonymous() -> Self {
+        Self::default()
+    }
+
+    /// The user who runs the server, and may do everything that the server can do. For channels
+    /// that no other user can reach, such as standard input and output.
+    pub fn local_user() -> Self {
+        Self { access: Access::everything(), ..Self::default() }
+    }
 }
 
 /// Where a channel leads, in the words of OpenTelemetry. For traces and logs; it holds no secret.

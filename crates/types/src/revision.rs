@@ -57,12 +57,6 @@ impl Revision {
             V2026_07_28 => "2026-07-28",
         }
     }
-
-    /// Whether this is the newest revision. Its values need no rewriting, except that members
-    /// which it removed are cleared, such as `execution` and `task`.
-    pub fn is_latest(self) -> bool {
-        self == Self::LATEST
-    }
 }
 
 /// What changed when the protocol became stateless on 2026-07-28.
@@ -182,6 +176,18 @@ impl Revision {
     /// `structuredContent` may be any JSON value and `outputSchema` any schema. Before, both were
     /// objects at their root.
     pub fn has_structured_output_of_any_type(self) -> bool {
+        V2026_07_28 <= self
+    }
+
+    /// The schema of a property may be `true` or `false`. Before, it was an object.
+    pub fn has_boolean_schemas(self) -> bool {
+        V2026_07_28 <= self
+    }
+
+    /// Content blocks and roles are sent as they are, also where the schema lists no such kind, since
+    /// an extension may have defined it. Before, the lists are closed: a block of another kind becomes
+    /// text, another role is left out.
+    pub fn has_open_content(self) -> bool {
         V2026_07_28 <= self
     }
 }

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use bowline::auth::{JwkSet, Jwt};
 use bowline::proto::request::{Request, Response};
 use bowline::transport::lines::Lines;
+use bowline::transport::transport::PeerIdentity;
 use bowline::{Server, Service, Tool, tool, tools};
 use bowline_auth::jose::sign::{EmbeddedKey, SigningKey};
 use bytes::Bytes;
@@ -101,7 +102,8 @@ impl Channel {
         let runtime = runtime();
         let (stream, theirs) = tokio::io::duplex(PIPE);
         let (source, sink) = tokio::io::split(theirs);
-        runtime.spawn(server.serve(Lines::new(source, sink)));
+        let channel = Lines::new(source, sink).with_peer_identity(PeerIdentity::local_user());
+        runtime.spawn(server.serve(channel));
         Self { runtime, stream, buffer: vec![0; PIPE] }
     }
 

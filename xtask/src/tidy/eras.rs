@@ -33,11 +33,18 @@ const COMPARISONS: &[&str] = &["<", "<=", ">", ">=", "==", "!=", "..", "..="];
 const ORDERINGS: &[&str] = &["<", "<=", ">", ">="];
 const AFTER_PATTERN: &[&str] = &["=>", "|", "="];
 
-/// Finds comparisons of revisions in other files.
+/// Finds comparisons of revisions in other files, and comparisons with the newest one in all.
+///
+/// What holds for the newest revision today would not hold for it any more when a newer one comes.
 pub(super) fn revisions(tree: &Tree) -> Vec<Finding> {
     let text = "compares revisions; name the difference in crates/types/src/revision.rs";
-    let others = tree.sources().filter(|file| !is_listed(COMPARE_REVISIONS, file));
-    others.flat_map(|file| compared(file, Subject::Revision, text)).collect()
+    let newest =
+        "compares with the newest revision, which changes; name the one with the difference";
+    let compared_in = |file| match is_listed(COMPARE_REVISIONS, file) {
+        true => compared(file, Subject::NewestRevision, newest),
+        false => compared(file, Subject::Revision, text),
+    };
+    tree.sources().flat_map(compared_in).collect()
 }
 
 /// Finds decisions about the era in other files.
@@ -65,6 +72,8 @@ fn has_one_era(file: &File) -> bool {
 enum Subject {
     /// `V2025_06_18`, or a constant of `Revision`.
     Revision,
+    /// `Revision::LATEST`.
+    NewestRevision,
     /// A variant of `Era`, an import that would let variants stand alone, or a call of one of
     /// [`DECIDERS`].
     Era,
@@ -78,6 +87,11 @@ impl Subject {
                 let is_constant = word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
                 is_dated(word) || (is_constant && belongs_to(level, position, "Revision"))
             }
+            Self::NewestRevision => {
+                let owners = ["Self", "Revision"];
+                level[position].is_word("LATEST")
+                    && owners.iter().any(|owner| belongs_to(level, position, owner))
+            }
             Self::Era => belongs_to(level, position, "Era"),
         }
     }
@@ -86,6 +100,7 @@ impl Subject {
     fn is_decided_at(self, level: &[Token], position: usize) -> bool {
         match self {
             Self::Revision => is_ordering(level, position),
+            Self::NewestRevision => false,
             Self::Era => DECIDERS.iter().any(|word| level[position].is_word(word)),
         }
     }
@@ -241,6 +256,19 @@ mod tests {
         ] {
             assert_eq!(lines(SOME, &format!("fn f() {{\n{code}\n}}")), [2], "{code}");
         }
+    }
+
+    #[test]
+    fn comparing_with_the_newest_revision_is_found_even_where_revisions_may_be_compared() {
+        let path = "crates/types/src/revision.rs";
+        for code in
+            ["self == Self::LATEST", "self < Revision::LATEST", "matches!(it, Self::LATEST)"]
+        {
+            assert_eq!(lines(path, &format!("fn f() {{\n{code}\n}}")), [2], "{code}");
+        }
+        let free =
+            "const LATEST: Revision = V2026_07_28; fn f() { V2026_07_28 <= it; g(Self::LATEST) }";
+        assert_eq!(lines(path, free), [0; 0]);
     }
 
     #[test]

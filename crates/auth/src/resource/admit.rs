@@ -130,7 +130,8 @@ impl Admission {
             Credential::Bearer(token) => (token, false),
             Credential::Bound(token) => (token, true),
         };
-        let context = VerifyContext { now, fetcher: &self.fetcher };
+        let peer = head.extensions.get().copied();
+        let context = VerifyContext { now, peer, fetcher: &self.fetcher };
         let verified = self.verify.verify(&token, context).await;
         let verified = verified.map_err(|denied| self.denied(denied))?;
         let accepted = match (&verified.key_thumbprint, is_bound) {

@@ -57,6 +57,13 @@ impl<V: Clone> VerdictCache<V> {
         is_found.then(|| entry.verdict.clone())
     }
 
+    /// Whether there is a verdict about a token, even if it has expired.
+    pub(super) fn remembers(&self, token: &Presented) -> bool {
+        let hash = self.hash(token);
+        let entries = lock(&self.entries);
+        entries.by_hash.get(&hash).is_some_and(|entry| entry.token.expose() == token.expose())
+    }
+
     /// Keeps a verdict with claims of about this many bytes, in place of the oldest ones if necessary.
     pub(super) fn keep(
         &self,

@@ -11,7 +11,6 @@ use bowline_types::read::read;
 use http::StatusCode;
 use http::header::AUTHORIZATION;
 use serde::Deserialize;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::cache::VerdictCache;
@@ -20,6 +19,7 @@ use super::expected::{Expected, Source};
 use super::failures::{FailureHook, failure_methods};
 use super::outage::{Outage, Question};
 use super::policy::{Policy, policy_methods};
+use super::questions::{QuestionPermit, Questions};
 use super::verify::{Denied, Presented, Verified, Verify, VerifyContext};
 use crate::error::{Error, Kind, misread};
 use crate::fetch::{BoxFuture, FetchRequest, Fetched, Fetcher};
@@ -31,10 +31,6 @@ use crate::url::Url;
 pub const ACCEPTED_AGE: Duration = Duration::from_secs(60);
 /// How long a refused token is not asked about again.
 pub const REFUSED_AGE: Duration = Duration::from_secs(5);
-
-/// The most questions at a time. Further tokens are answered with 503, so that a flood of wrong tokens
-/// does not become a flood of questions.
-pub const MOST_QUESTIONS: usize = 64;
 
 /// Verifies tokens by asking the authorization server.
 ///
@@ -53,9 +49,11 @@ pub struct Introspection {
     endpoint: Option<Url>,
     /// The endpoint in the issuer's metadata, once it is known.
     discovered: Mutex<Option<Url>>,
-    questions: Semaphore,
+    questions: Questions,
     outage: Outage,
-    verdicts: VerdictCache<Result<Verified, Denied>>,
+    accepted: VerdictCache<Verified>,
+    /// Apart, so that made-up tokens do not push out accepted ones.
+    refused: VerdictCache<Denied>,
     policy: Policy,
     failures: FailureHook,
 }
@@ -101,18 +99,65 @@ impl Introspection {
         token: &Presented,
         context: VerifyContext<'_>,
     ) -> Result<Verified, Denied> {
-        if let Some(verdict) = self.verdicts.find(token, 0, context.now) {
+        if let Some(verdict) = self.verdict(token, context.now) {
             return verdict;
         }
-        let question = self.outage.begin(context.now).ok_or(Denied::Unavailable)?;
-        let asked = self.ask_and_judge(token, context, question).await;
-        let (verdict, length) = asked.map_err(|error| {
-            self.failures.report(&self.expected.issuer, &error, context.now);
-            Denied::Unavailable
-        })?;
-        let until = until(&verdict, context.now);
-        self.verdicts.keep(token, 0, until, (verdict.clone(), length));
+        let begin = Instant::now();
+        let Some(_permit) = self.permit(token, context).await else {
+            return Err(self.unavailable(&too_many(), context.now));
+        };
+        let now = context.now + begin.elapsed();
+        // Another request with the token may have asked meanwhile.
+        if let Some(verdict) = self.verdict(token, now) {
+            return verdict;
+        }
+        let question = self.outage.begin(now).ok_or(Denied::Unavailable)?;
+        let asked = self.ask_and_judge(token, VerifyContext { now, ..context }, question).await;
+        let (verdict, length) = asked.map_err(|error| self.unavailable(&error, now))?;
+        self.keep(token, &verdict, length, now);
         verdict
+    }
+
+    /// The verdict about a token, if it is kept.
+    fn verdict(&self, token: &Presented, now: SystemTime) -> Option<Result<Verified, Denied>> {
+        let accepted = self.accepted.find(token, 0, now).map(Ok);
+        accepted.or_else(|| self.refused.find(token, 0, now).map(Err))
+    }
+
+    /// Keeps a verdict from an answer of this length.
+    fn keep(
+        &self,
+        token: &Presented,
+        verdict: &Result<Verified, Denied>,
+        length: usize,
+        now: SystemTime,
+    ) {
+        match verdict {
+            Ok(verified) => {
+                let longest = now + ACCEPTED_AGE;
+                let until = verified.claims.expires.map_or(longest, |expiry| expiry.min(longest));
+                self.accepted.keep(token, 0, until, (verified.clone(), length));
+            }
+            Err(denied) => self.refused.keep(token, 0, now + REFUSED_AGE, (*denied, length)),
+        }
+    }
+
+    /// Waits until a token can be asked about. `None` if that takes too long.
+    async fn permit(
+        &self,
+        token: &Presented,
+        context: VerifyContext<'_>,
+    ) -> Option<QuestionPermit<'_>> {
+        match self.accepted.remembers(token) {
+            true => self.questions.about_known().await,
+            false => self.questions.about_unknown(context.peer).await,
+        }
+    }
+
+    /// Tells the operator why there is no verdict.
+    fn unavailable(&self, error: &Error, now: SystemTime) -> Denied {
+        self.failures.report(&self.expected.issuer, error, now);
+        Denied::Unavailable
     }
 
     /// The verdict and how long the answer was that has it, or why there is none.
@@ -122,8 +167,6 @@ impl Introspection {
         context: VerifyContext<'_>,
         question: Question<'_>,
     ) -> Result<(Result<Verified, Denied>, usize), Error> {
-        let too_many = |_| Error::fetch("too many tokens wait for an answer already");
-        let _place = self.questions.try_acquire().map_err(too_many)?;
         let begin = Instant::now();
         let asked = self.ask(token, &**context.fetcher).await;
         match &asked {
@@ -200,15 +243,9 @@ fn is_overloaded(status: StatusCode) -> bool {
     )
 }
 
-/// Until when a verdict counts.
-fn until(verdict: &Result<Verified, Denied>, now: SystemTime) -> SystemTime {
-    match verdict {
-        Ok(verified) => {
-            let longest = now + ACCEPTED_AGE;
-            verified.claims.expires.map_or(longest, |expiry| expiry.min(longest))
-        }
-        Err(_) => now + REFUSED_AGE,
-    }
+#[cold]
+fn too_many() -> Error {
+    Error::fetch("too many tokens wait for an answer already")
 }
 
 impl IntrospectionIssuer {
@@ -231,9 +268,10 @@ impl IntrospectionClient {
             secret: self.secret,
             endpoint: None,
             discovered: Mutex::new(None),
-            questions: Semaphore::new(MOST_QUESTIONS),
+            questions: Questions::new(),
             outage: Outage::default(),
-            verdicts: VerdictCache::new(),
+            accepted: VerdictCache::new(),
+            refused: VerdictCache::new(),
             policy: Policy::default(),
             failures: FailureHook::default(),
         }

@@ -3,8 +3,9 @@
 //! One task fetches while the requests wait: a caller that hangs up must not abort what others wait
 //! for, nor make them fetch again and again. A token with an unknown key id makes the keys be
 //! fetched again, at most every 30 seconds, so that a new key works at once and a flood of wrong
-//! tokens does not become a flood of fetches. If the authorization server cannot be reached, old keys
-//! are used for a day.
+//! tokens does not become a flood of fetches. Keys that are about to age are fetched again while
+//! requests use them, so that under steady use no request waits. If the authorization server cannot
+//! be reached, old keys are used for a day.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -27,6 +28,8 @@ pub const LONGEST_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 pub const LONGEST_STALE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The time between two fetches that unknown key ids or failures cause.
 pub const FETCH_PAUSE: Duration = Duration::from_secs(30);
+/// How long before keys are no longer fresh a request makes them be fetched, without waiting for it.
+pub const FETCH_AHEAD: Duration = Duration::from_secs(30);
 /// How long an unknown key id is remembered.
 pub const UNKNOWN_KEY_AGE: Duration = Duration::from_secs(60);
 /// The most bytes of a key id that is remembered.
@@ -84,6 +87,8 @@ struct Current {
 #[derive(Debug)]
 enum Step {
     Use(KeyVersion),
+    /// Fetch, and use these meanwhile: they are fresh.
+    FetchAhead(KeyVersion),
     /// Fetch first. The keys are usable meanwhile.
     Refresh(KeyVersion),
     /// Fetch, and wait for it.
@@ -105,7 +110,7 @@ impl KeyCache {
         }
         match self.shared.step(None, now) {
             Step::Use(keys) => Some(keys.version),
-            Step::Refresh(_) | Step::Fetch | Step::Fail => None,
+            Step::FetchAhead(_) | Step::Refresh(_) | Step::Fetch | Step::Fail => None,
         }
     }
 
@@ -137,18 +142,19 @@ impl KeyCache {
         let flight = match shared.step(id, context.now) {
             Step::Use(keys) => return Ok(keys),
             Step::Fail => return Err(no_keys()),
-            Step::Refresh(keys) => match flight.try_lock_owned() {
+            Step::FetchAhead(keys) | Step::Refresh(keys) => match flight.try_lock_owned() {
                 Ok(flight) => flight,
                 Err(_) => return Ok(keys),
             },
             Step::Fetch => flight.lock_owned().await,
         };
         // The request that held the flight before may have fetched.
-        match shared.step(id, context.now) {
+        let fresh = match shared.step(id, context.now) {
             Step::Use(keys) => return Ok(keys),
             Step::Fail => return Err(no_keys()),
-            Step::Refresh(_) | Step::Fetch => {}
-        }
+            Step::FetchAhead(keys) => Some(keys),
+            Step::Refresh(_) | Step::Fetch => None,
+        };
         let (shared, fetcher, now) = (shared.clone(), context.fetcher.clone(), context.now);
         let id = id.map(str::to_owned);
         let task = tokio::spawn(async move {
@@ -156,6 +162,9 @@ impl KeyCache {
             let fetched = shared.fetch(&*fetcher).await.inspect_err(failed);
             lock(&shared.state).store(fetched, id.as_deref(), now)
         });
+        if let Some(keys) = fresh {
+            return Ok(keys);
+        }
         // The task can only be lost with its runtime.
         task.await.unwrap_or_else(|_| Err(no_keys()))
     }
@@ -221,6 +230,7 @@ impl State {
         }
         match id {
             Some(id) if !keys.keys.has(id) && !self.is_unknown(id, now) => Step::Fetch,
+            _ if now + FETCH_AHEAD >= current.fresh_until => Step::FetchAhead(keys),
             _ => Step::Use(keys),
         }
     }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bowline_proto::request::Claims;
+use bowline_proto::request::{Claims, Peer};
 
 use super::policy::{Policy, policy_methods};
 use crate::fetch::{BoxFuture, Fetcher};
@@ -94,13 +94,19 @@ impl Presented {
 pub struct VerifyContext<'a> {
     /// The current time.
     pub now: SystemTime,
+    /// The address that the request comes from, if it is known.
+    pub peer: Option<Peer>,
     /// Sends requests to the authorization server. A task that outlives the request may keep a clone.
     pub fetcher: &'a Arc<dyn Fetcher>,
 }
 
 impl fmt::Debug for VerifyContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VerifyContext").field("now", &self.now).finish_non_exhaustive()
+        let Self { now, peer, .. } = self;
+        f.debug_struct("VerifyContext")
+            .field("now", now)
+            .field("peer", peer)
+            .finish_non_exhaustive()
     }
 }
 

@@ -62,7 +62,7 @@ fn debug_output_names_settings_and_no_secret() {
     assert!(format!("{function:?}").contains(ISSUER));
     assert_eq!(format!("{:?}", Presented::new("canary")), "Presented(Secret(…))");
     let fetcher = Arc::new(Network::default()) as Arc<dyn Fetcher>;
-    let context = VerifyContext { now: at(0), fetcher: &fetcher };
+    let context = VerifyContext { now: at(0), peer: None, fetcher: &fetcher };
     assert!(format!("{context:?}").starts_with("VerifyContext"));
 }
 

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use bowline_auth::resource::introspect::MOST_QUESTIONS;
+use bowline_auth::resource::questions::{MOST_QUESTIONS, MOST_QUESTIONS_OF_ADDRESS};
 use bowline_auth::resource::{Admission, Introspection};
 use bowline_auth::url::Url;
+use bowline_proto::request::Peer;
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
-use super::authority::{ISSUER, METADATA, Network, RESOURCE, at, bearer, status, with};
+use super::authority::{ISSUER, METADATA, Network, RESOURCE, at, bearer, outcome, status, with};
 
 const ENDPOINT: &str = "https://as.example/introspect";
 
@@ -211,30 +214,109 @@ async fn another_name_of_the_resource_is_accepted_where_it_is_configured() {
     assert!(named.document().is_some());
 }
 
-#[tokio::test]
-async fn questions_are_bounded() {
+/// A server whose authorization server answers nothing until the gate has permits, after `good` was
+/// accepted.
+async fn held() -> (Arc<Network>, Arc<Admission>, Arc<Semaphore>) {
     let network = network(&active(json!({})));
-    let endpoint = Url::parse(ENDPOINT).unwrap();
-    let admission =
-        Admission::new(RESOURCE, introspection().endpoint(endpoint), Arc::clone(&network) as _);
-    let admission = Arc::new(admission.unwrap());
+    let admission = Arc::new(admission(&network));
+    assert_eq!(status(&admission, "good", at(0)).await, 200);
+    network.asked();
     let gate = network.hold();
-    let calls: Vec<_> = (0..MOST_QUESTIONS)
-        .map(|n| {
-            let admission = Arc::clone(&admission);
-            tokio::spawn(async move { status(&admission, &n.to_string(), at(0)).await })
-        })
-        .collect();
-    let mut asked = 0;
-    while asked < MOST_QUESTIONS {
-        asked += network.asked().len();
+    (network, admission, gate)
+}
+
+/// Sends so many made-up tokens from an address, and waits until `asked` of them are asked about.
+async fn flood(
+    (network, admission): (&Arc<Network>, &Arc<Admission>),
+    from: Option<Peer>,
+    (count, asked): (usize, usize),
+) -> Vec<JoinHandle<u16>> {
+    let call = |n| {
+        let admission = Arc::clone(admission);
+        tokio::spawn(async move { status_from(&admission, &format!("{from:?}{n}"), from).await })
+    };
+    let calls = (0..count).map(call).collect();
+    let mut found = 0;
+    while found < asked {
+        found += network.asked().len();
         tokio::task::yield_now().await;
     }
+    calls
+}
+
+async fn status_from(admission: &Admission, token: &str, from: Option<Peer>) -> u16 {
+    let mut head = bearer(token);
+    if let Some(peer) = from {
+        head.extensions.insert(peer);
+    }
+    outcome(&admission.admit(&head, at(61)).await).0
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_are_bounded_and_a_token_without_a_turn_is_refused_after_a_while() {
+    let (network, admission, gate) = held().await;
+    let calls = flood((&network, &admission), None, (MOST_QUESTIONS, MOST_QUESTIONS)).await;
     assert_eq!(status(&admission, "more", at(0)).await, 503);
-    gate.add_permits(MOST_QUESTIONS);
-    for call in calls {
+    assert_eq!(network.asked(), [""; 0]);
+    let waiting = flood((&network, &admission), None, (1, 0)).await;
+    tokio::task::yield_now().await;
+    gate.add_permits(MOST_QUESTIONS + 1);
+    for call in calls.into_iter().chain(waiting) {
         assert_eq!(call.await.unwrap(), 200);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn made_up_tokens_of_one_address_do_not_keep_others_out() {
+    let (network, admission, gate) = held().await;
+    let [attacker, other] = [[192, 0, 2, 1], [192, 0, 2, 2]].map(|it| Some(Peer(it.into())));
+    let count = (2 * MOST_QUESTIONS, MOST_QUESTIONS_OF_ADDRESS);
+    let calls = flood((&network, &admission), attacker, count).await;
+    let asked = tokio::spawn({
+        let admission = Arc::clone(&admission);
+        async move { status_from(&admission, "other", other).await }
+    });
+    while network.asked().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    gate.add_permits(2 * MOST_QUESTIONS);
+    assert_eq!(asked.await.unwrap(), 200);
+    let mut refused = 0;
+    for call in calls {
+        refused += usize::from(call.await.unwrap() == 503);
+    }
+    assert_eq!(refused, 2 * MOST_QUESTIONS - MOST_QUESTIONS_OF_ADDRESS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn made_up_tokens_do_not_keep_out_a_token_that_was_accepted_before() {
+    let (network, admission, gate) = held().await;
+    let calls = flood((&network, &admission), None, (2 * MOST_QUESTIONS, MOST_QUESTIONS)).await;
+    // Its verdict has expired.
+    let known = tokio::spawn({
+        let admission = Arc::clone(&admission);
+        async move { status(&admission, "good", at(61)).await }
+    });
+    while network.asked().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    gate.add_permits(4 * MOST_QUESTIONS);
+    assert_eq!(known.await.unwrap(), 200);
+    drop(calls);
+}
+
+#[tokio::test]
+async fn refused_tokens_do_not_push_out_the_verdicts_about_accepted_ones() {
+    let network = network(&active(json!({})));
+    let admission = admission(&network);
+    assert_eq!(status(&admission, "good", at(0)).await, 200);
+    network.serve(ENDPOINT, &json!({"active": false}), "");
+    for n in 0..10_001 {
+        assert_eq!(status(&admission, &n.to_string(), at(0)).await, 401);
+    }
+    network.asked();
+    assert_eq!(status(&admission, "good", at(1)).await, 200);
+    assert_eq!(network.asked(), [""; 0]);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use bowline_auth::resource::{Admission, Jwt};
 use bowline_auth::url::Url;
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::authority::{
     ISSUER, JWKS, METADATA, Network, RESOURCE, at, claims, jwk, key, sign, status, with,
@@ -71,7 +72,7 @@ async fn jwks_rotation_fetches_at_first_use_only() {
     let network = Network::with_keys(&[key]);
     let admission = admission(&network);
     assert_eq!(network.asked(), [""; 0]);
-    for second in 0..300 {
+    for second in 0..270 {
         assert_eq!(status(&admission, &token, at(second)).await, 200);
     }
     assert_eq!(network.asked(), [METADATA, JWKS]);
@@ -93,7 +94,7 @@ async fn jwks_rotation_clamps_the_age_of_keys() {
         let admission = admission(&network);
         status(&admission, &token, at(0)).await;
         network.asked();
-        status(&admission, &token, at(fresh - 1)).await;
+        status(&admission, &token, at(fresh - 31)).await;
         assert_eq!(network.asked(), [""; 0], "{cache_control}");
         status(&admission, &token, at(fresh)).await;
         assert_eq!(network.asked(), [JWKS], "{cache_control}");
@@ -212,6 +213,26 @@ async fn jwks_rotation_does_not_wait_for_a_slow_server_while_old_keys_serve() {
     assert_eq!(status(&admission, &token, at(400)).await, 200);
     gate.add_permits(1);
     assert_eq!(slow.await.unwrap(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn jwks_rotation_under_steady_use_makes_no_caller_wait() {
+    let (key, token) = pair("a");
+    let network = Network::with_keys(&[key]);
+    let admission = admission(&network);
+    assert_eq!(status(&admission, &token, at(0)).await, 200);
+    network.asked();
+    // The authorization server does not answer for a while.
+    let gate = network.hold();
+    for second in 1..310 {
+        let answer = timeout(Duration::from_secs(1), status(&admission, &token, at(second))).await;
+        assert_eq!(answer, Ok(200), "{second}");
+    }
+    assert_eq!(network.asked(), [JWKS]);
+    gate.add_permits(1);
+    tokio::task::yield_now().await;
+    assert_eq!(status(&admission, &token, at(500)).await, 200);
+    assert_eq!(network.asked(), [""; 0]);
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! A command that serves over HTTP, as the tests of several commands start it.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -68,4 +70,62 @@ fn the_page_of_serve_shows_what_is_written_at_the_start() {
     child.wait().unwrap();
     let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
     assert_eq!(line.replace(address, "127.0.0.1:8809"), shown);
+}
+
+/// The demo behind `serve`, started with these limits of open files.
+#[cfg(target_os = "linux")]
+fn serving_within(limits: &str) -> Serving {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit {limits}; exec \"$0\" \"$@\""), bowline_path()]);
+    command.args(["serve", "--http", "127.0.0.1:0", "--json", "--"]);
+    Serving::start(command.args([bowline_path(), "demo", "--stdio"]))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_over_http_raises_its_limit_of_open_files() {
+    for (limits, expected) in [("-Sn 64", None), ("-Hn 200; ulimit -Sn 64", Some("200"))] {
+        let serving = serving_within(limits);
+        let file = format!("/proc/{}/limits", serving.child.id());
+        let text = std::fs::read_to_string(file).unwrap();
+        let line = text.lines().find(|line| line.starts_with("Max open files")).unwrap();
+        let numbers: Vec<&str> = line.split_whitespace().skip(3).collect();
+        let (soft, hard): (u64, u64) = (numbers[0].parse().unwrap(), numbers[1].parse().unwrap());
+        assert_eq!(soft, hard.min(65_536), "{line}");
+        assert!(expected.is_none_or(|expected| numbers[0] == expected), "{line}");
+        serving.stop();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn clients_that_never_finish_a_request_do_not_use_up_the_files_of_a_server() {
+    let serving = serving_within("-n 100");
+    let address = serving.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    let connect = || TcpStream::connect(&address).unwrap();
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{";
+    let slow: Vec<TcpStream> = (0..120)
+        .map(|_| {
+            let mut stream = connect();
+            // The server closes those that are too many.
+            let _ = stream.write_all(head.as_bytes());
+            stream
+        })
+        .collect();
+    let begun = Instant::now();
+    loop {
+        let mut stream = connect();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let _ = stream
+            .write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        if answer.starts_with("HTTP/1.1 200 ") {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "no answer: {answer}");
+    }
+    drop(slow);
+    serving.stop();
 }

@@ -24,7 +24,8 @@ use super::reply;
 /// It judges every request by itself, also within a session: knowing the id of a session is no
 /// credential.
 pub trait Admit: Send + Sync + 'static {
-    /// Judges the head of a request. A body that is refused so is never read.
+    /// Judges the head of a request. A body that is refused so is never read. The extensions of the
+    /// head hold the [`Peer`](bowline_proto::request::Peer) that the request comes from.
     ///
     /// # Errors
     ///

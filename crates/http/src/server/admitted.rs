@@ -26,6 +26,9 @@ impl Endpoint {
         if let Some(response) = document(admit, &inbound.parts) {
             return response;
         }
+        if let Some(peer) = inbound.peer() {
+            inbound.parts.extensions.insert(peer);
+        }
         let caller = match admit.admit(&inbound.parts).await {
             Ok(caller) => caller,
             Err(refusal) if head::wants_page(&inbound.parts) => {

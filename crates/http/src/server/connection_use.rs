@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 use bowline_proto::sync::lock;
+use tokio::time::Instant;
 
 use super::endpoint::Endpoint;
 use super::socket::Traffic;
@@ -37,7 +38,19 @@ pub(super) struct ConnectionUse {
     is_leaving: AtomicBool,
     /// The task that serves it, once there is one.
     task: Mutex<Option<Waker>>,
+    awaited: Mutex<AwaitedBodies>,
 }
+
+/// The bodies of requests that have not come completely.
+#[derive(Default)]
+struct AwaitedBodies {
+    count: usize,
+    /// When the first of them began, or the last one before them came completely.
+    since: Option<Instant>,
+}
+
+/// A body that the server waits for. Dropped when it has come completely, or is not read any more.
+pub(super) struct AwaitedBody(Arc<ConnectionUse>);
 
 /// A request that is being answered, from its head until HTTP has taken the last byte of the
 /// answer. The body of the answer holds it.
@@ -45,9 +58,17 @@ pub(super) struct InFlight(Arc<ConnectionUse>);
 
 impl ConnectionUse {
     pub(super) fn new(endpoint: Endpoint) -> Self {
-        let (traffic, requests, in_flight, is_http2, is_ending, is_leaving, task) =
-            Default::default();
-        Self { endpoint, traffic, requests, in_flight, is_http2, is_ending, is_leaving, task }
+        Self {
+            endpoint,
+            traffic: Arc::default(),
+            requests: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
+            is_http2: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+            is_leaving: AtomicBool::new(false),
+            task: Mutex::default(),
+            awaited: Mutex::default(),
+        }
     }
 
     /// Begins to answer a request.
@@ -67,6 +88,21 @@ impl ConnectionUse {
     /// Whether a request is being answered.
     pub(super) fn is_in_flight(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0
+    }
+
+    /// Notes that the server waits for the body of a request.
+    pub(super) fn await_body(self: &Arc<Self>) -> AwaitedBody {
+        let mut awaited = lock(&self.awaited);
+        awaited.count += 1;
+        awaited.since.get_or_insert_with(Instant::now);
+        AwaitedBody(self.clone())
+    }
+
+    /// Since when the server has waited for bodies alone. `None` if it answers another request of the
+    /// connection meanwhile.
+    pub(super) fn bodies_awaited_since(&self) -> Option<Instant> {
+        let awaited = lock(&self.awaited);
+        awaited.since.filter(|_| awaited.count == self.in_flight.load(Ordering::Relaxed))
     }
 
     pub(super) fn is_http2(&self) -> bool {
@@ -112,7 +148,20 @@ impl ConnectionUse {
     }
 }
 
+impl Drop for AwaitedBody {
+    fn drop(&mut self) {
+        let mut awaited = lock(&self.0.awaited);
+        awaited.count -= 1;
+        awaited.since = (awaited.count > 0).then(Instant::now);
+    }
+}
+
 impl InFlight {
+    /// The connection, for what is read of the request.
+    pub(super) fn shared(&self) -> Arc<ConnectionUse> {
+        self.0.clone()
+    }
+
     pub(super) fn connection(&self) -> &ConnectionUse {
         &self.0
     }

@@ -3,34 +3,46 @@
 //! The accept loop checks them together, from time to time. So a request costs a few additions, and a
 //! connection needs no clock of its own.
 
+mod make_room;
+
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
+use bowline_proto::callers::CallerId;
 use bowline_proto::sync::lock;
 use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
+use super::capacity::Capacity;
 use super::connection_use::ConnectionUse;
 use super::limits::HttpLimits;
 
 /// The open connections. Dropping it cuts them all. The accept loop owns it; tasks hold their
 /// [`TableEntry`].
-#[derive(Default)]
 pub(super) struct Connections {
-    table: Arc<Table>,
+    table: Arc<Mutex<Table>>,
+    capacity: Capacity,
+    /// When connections that make room were searched last.
+    searched: Option<Instant>,
     /// The number of the connection that was accepted last.
     last: u64,
     /// Whether each connection is to end after its next answer.
     are_leaving: bool,
 }
 
-type Table = Mutex<HashMap<u64, Open>>;
+#[derive(Default)]
+struct Table {
+    open: HashMap<u64, Open>,
+    /// The number of connections of each address that has any.
+    by_address: HashMap<CallerId, usize>,
+}
 
 /// How often the connections are checked within the shortest time that one may be unused.
 const CHECKS: u32 = 2;
@@ -89,11 +101,21 @@ impl CheckTimer {
 }
 
 impl Connections {
+    pub(super) fn new(capacity: Capacity) -> Self {
+        Self { table: Arc::default(), capacity, searched: None, last: 0, are_leaving: false }
+    }
+
+    /// Whether an address may open another connection, in place of one of its own if necessary.
+    pub(super) fn admits(&mut self, address: &CallerId) -> bool {
+        let count = lock(&self.table).by_address.get(address).copied().unwrap_or_default();
+        count < self.capacity.per_address || self.make_room(Some(address))
+    }
+
     /// Serves a connection in a task of its own. `serve` makes the task, which holds the entry to its
     /// end.
     pub(super) fn open(
         &mut self,
-        used: ConnectionUse,
+        (used, address): (ConnectionUse, CallerId),
         serve: impl FnOnce(Arc<ConnectionUse>, TableEntry) -> BoxFuture<()>,
     ) {
         self.last += 1;
@@ -106,16 +128,17 @@ impl Connections {
         let served = serve(used.clone(), entry);
         // In the table before the task can end, and unlocked when it begins: a runtime that is
         // shutting down drops the task at once, and the entry of the task locks the table.
-        lock(&self.table).insert(number, Open::new(used));
+        lock(&self.table).insert(number, Open::new(used, address));
         let task = tokio::spawn(served);
-        if let Some(open) = lock(&self.table).get_mut(&number) {
+        if let Some(open) = lock(&self.table).open.get_mut(&number) {
             open.task = Some(task.abort_handle());
         }
     }
 
     /// Checks every connection, and ends those that were unused for too long.
     pub(super) fn check(&self, checks: Checks) {
-        self.cut(|open| match open.check(checks) {
+        let now = Instant::now();
+        self.cut(|open| match open.check(checks, now) {
             Verdict::Keep => false,
             Verdict::End => {
                 open.used.end();
@@ -130,10 +153,8 @@ impl Connections {
     fn cut(&self, mut is_cut: impl FnMut(&mut Open) -> bool) {
         let tasks: Vec<_> = {
             let mut table = lock(&self.table);
-            table
-                .values_mut()
-                .filter_map(|open| is_cut(open).then(|| open.task.clone()).flatten())
-                .collect()
+            let open = table.open.values_mut();
+            open.filter_map(|open| is_cut(open).then(|| open.task.clone()).flatten()).collect()
         };
         tasks.iter().for_each(AbortHandle::abort);
     }
@@ -141,7 +162,7 @@ impl Connections {
     /// Ends every connection after its next answer, also those that are opened later.
     pub(super) fn leave(&mut self) {
         self.are_leaving = true;
-        for open in lock(&self.table).values() {
+        for open in lock(&self.table).open.values() {
             open.used.leave();
         }
     }
@@ -149,8 +170,25 @@ impl Connections {
     /// Asks every connection to end once it has answered what has come. Each then finishes the
     /// requests in flight. Over HTTP/1.1 it closes after them, over HTTP/2 it sends GOAWAY.
     pub(super) fn end(&self) {
-        for open in lock(&self.table).values() {
+        for open in lock(&self.table).open.values() {
             open.used.end();
+        }
+    }
+}
+
+impl Table {
+    fn insert(&mut self, number: u64, open: Open) {
+        *self.by_address.entry(open.address.clone()).or_default() += 1;
+        self.open.insert(number, open);
+    }
+
+    fn remove(&mut self, number: u64) {
+        let Some(Open { address, .. }) = self.open.remove(&number) else { return };
+        if let Entry::Occupied(mut count) = self.by_address.entry(address) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
         }
     }
 }
@@ -163,19 +201,23 @@ impl Drop for Connections {
 
 /// The entry of a connection in the table. Dropping it, with the task, removes the entry.
 pub(super) struct TableEntry {
-    table: Arc<Table>,
+    table: Arc<Mutex<Table>>,
     number: u64,
 }
 
 impl Drop for TableEntry {
     fn drop(&mut self) {
-        lock(&self.table).remove(&self.number);
+        lock(&self.table).remove(self.number);
     }
 }
 
 /// What the checks know of one connection.
 struct Open {
     used: Arc<ConnectionUse>,
+    /// Where it comes from. An IPv6 network of 64 bits is one address.
+    address: CallerId,
+    /// When it was accepted, or the last check that found it in use.
+    used_at: Instant,
     /// `None` until the task has begun. It is set right after the task was spawned, outside of the
     /// lock.
     task: Option<AbortHandle>,
@@ -202,20 +244,30 @@ enum Verdict {
 }
 
 impl Open {
-    fn new(used: Arc<ConnectionUse>) -> Self {
-        Self { used, task: None, before: 0, unused: 0, has_begun: true, asked: None }
+    fn new(used: Arc<ConnectionUse>, address: CallerId) -> Self {
+        Self {
+            used,
+            address,
+            used_at: Instant::now(),
+            task: None,
+            before: 0,
+            unused: 0,
+            has_begun: true,
+            asked: None,
+        }
     }
 
     /// A connection is in use while a request is in flight or bytes of an answer wait to be written.
     /// Otherwise it is idle, or the client is sending a head. A client that is silent in the middle
     /// of a head has as long as one that sends the head byte by byte.
-    fn check(&mut self, checks: Checks) -> Verdict {
+    fn check(&mut self, checks: Checks, now: Instant) -> Verdict {
         let used = &self.used;
         let requests = used.requests();
         let has_come = std::mem::replace(&mut self.before, requests) != requests;
         let traffic = &used.traffic;
         if has_come || used.is_in_flight() || traffic.waits() {
             (self.unused, self.has_begun, self.asked) = (0, false, None);
+            self.used_at = now;
             return Verdict::Keep;
         }
         // Over HTTP/2, bytes that come in need not be a request.

@@ -75,10 +75,22 @@ pub struct HttpLimits {
     pub bodies_per_caller: usize,
     /// How long a client may take to send the body of a request while `bodies` is used up. The body
     /// that has taken longest then makes room for another one, and its request is answered 503. A
-    /// request for which there is no room for so long is answered 503 too.
+    /// request for which there is no room for so long is answered 503 too. The same time holds for
+    /// a connection whose client keeps the server waiting while all `connections` are taken.
     pub crowded: Duration,
-    /// Connections that are served at the same time; further ones wait to be accepted.
+    /// Connections that are served at the same time; further ones wait to be accepted. Each takes a
+    /// file descriptor, so on Unix it is at most three quarters of the files that the process may
+    /// open (`ulimit -n`).
+    ///
+    /// While all are taken, those whose client has kept the server waiting longest, for longer than
+    /// [`crowded`](Self::crowded), are cut: in the middle of a head or of a body, or idle.
     pub connections: usize,
+    /// Connections of one address that are served at the same time; a further one is closed, unless it
+    /// can take the place of one that would be cut. Fewer than [`connections`](Self::connections), so
+    /// that one address cannot take all. Yet many, since all connections through a proxy come from
+    /// one address; a server that only a proxy can reach may set both to the same number. If fewer
+    /// files may be opened, both are lowered in proportion.
+    pub connections_per_address: usize,
     /// How long the machine of a client may acknowledge nothing. Then its connection is closed. TCP
     /// enforces it, in whole seconds.
     pub unreachable: Duration,
@@ -117,6 +129,7 @@ impl Default for HttpLimits {
             bodies_per_caller: 128 * 1024 * 1024,
             crowded: Duration::from_secs(2),
             connections: 32_768,
+            connections_per_address: 24_576,
             unreachable: Duration::from_secs(45),
             requests_per_connection: 100,
             lame_duck: Duration::from_secs(5),

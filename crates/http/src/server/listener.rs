@@ -2,8 +2,9 @@
 //!
 //! [`Listener::serve`] is one future: it accepts, checks the connections from time to time, and
 //! ends them at the end. Each connection runs in a task of its own. The number of connections is
-//! bounded by permits, and a permit is taken *before* a connection is accepted; so beyond the bound
-//! clients wait in the queue of the system and cost this process nothing.
+//! bounded by permits. Without a permit, one accepted connection waits for the others to
+//! [make room](Connections::make_room), and further clients wait in the queue of the system, where
+//! they cost this process nothing.
 //!
 //! How a connection becomes an answer: [`tcp::prepare`] sets its options, [`WatchedSocket`] watches
 //! that the client reads, [`protocol::serve`] speaks HTTP on it, and for each request the
@@ -18,14 +19,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bowline_proto::callers::CallerId;
 use bowline_proto::request::Peer;
 use bowline_transport::BoxFuture;
 use http::header::{CONNECTION, HeaderValue};
 use hyper::service::service_fn;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::sleep;
 
 use super::answer::Answer;
+use super::arriving::ArrivingBody;
+use super::capacity::Capacity;
 use super::connection_use::ConnectionUse;
 use super::connections::{CheckTimer, Checks, Connections, TableEntry};
 use super::endpoint::Endpoint;
@@ -36,7 +41,7 @@ use super::socket::WatchedSocket;
 use super::{health, protocol, read, tcp};
 
 /// How long to wait after the system could not accept a connection, for example because too many
-/// files are open.
+/// files are open, and how often connections are asked to make room for one that waits.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// How long clients may take to acknowledge connections that the system is opening.
@@ -110,8 +115,8 @@ impl Listener {
             accepting.run_until(over).await;
             accepting.end_accepting().await;
         }
-        let AcceptLoop { listener, connections, room, places, .. } = accepting;
-        drop(listener);
+        let AcceptLoop { listener, connections, room, places, waiting, .. } = accepting;
+        drop((listener, waiting));
         if endpoint.config().is_shared {
             _ = tokio::time::timeout(LAST_REQUESTS, endpoint.stopped()).await;
         }
@@ -131,6 +136,8 @@ struct AcceptLoop {
     listener: Listener,
     endpoint: Endpoint,
     connections: Connections,
+    /// Accepted, and without a permit.
+    waiting: Option<(TcpStream, SocketAddr)>,
     /// A permit for each connection that may be open.
     room: Arc<Semaphore>,
     /// How many permits there are.
@@ -141,19 +148,23 @@ struct AcceptLoop {
 
 impl AcceptLoop {
     fn new(listener: Listener, endpoint: Endpoint, limits: &HttpLimits) -> Self {
-        let places = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+        let capacity = Capacity::new(limits);
+        let places = u32::try_from(capacity.connections).unwrap_or(u32::MAX);
         let room = Arc::new(Semaphore::new(places as usize));
         let checks = Checks::new(limits);
-        let (connections, timer) = (Connections::default(), checks.timer());
-        Self { listener, endpoint, connections, room, places, checks, timer }
+        let (connections, timer) = (Connections::new(capacity), checks.timer());
+        Self { listener, endpoint, connections, waiting: None, room, places, checks, timer }
     }
 
     async fn run_until(&mut self, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
-        while let Some((permit, accepted)) = self.next(stop.as_mut()).await {
+        while let Some(accepted) = self.next(stop.as_mut()).await {
             match accepted {
-                Ok((stream, peer)) => self.open(stream, peer, permit),
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Ok((stream, peer, permit)) => self.open(stream, peer, permit),
+                Err(_) => {
+                    self.connections.make_room(None);
+                    sleep(PAUSE).await;
+                }
             }
         }
     }
@@ -162,10 +173,10 @@ impl AcceptLoop {
     /// system resets those in its queue when the socket is closed.
     async fn end_accepting(&mut self) {
         tcp::ignore_new(&self.listener.listener);
-        self.run_until(tokio::time::sleep(LAST_HANDSHAKES)).await;
+        self.run_until(sleep(LAST_HANDSHAKES)).await;
         while let Ok(permit) = self.room.clone().try_acquire_owned() {
             match tcp::accept_queued(&self.listener.listener) {
-                Ok((stream, peer)) => self.open(stream, peer, Ok(permit)),
+                Ok((stream, peer)) => self.open(stream, peer, permit),
                 // This client is gone; others may wait behind it.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 Err(_) => return,
@@ -175,14 +186,23 @@ impl AcceptLoop {
 
     /// The next connection, or `None` if `stop` resolves first.
     async fn next(&mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Option<Accepted> {
-        let mut next = pin!(async {
-            let permit = self.room.clone().acquire_owned().await;
-            (permit, self.listener.listener.accept().await)
-        });
         loop {
+            if let Some((stream, peer)) = self.waiting.take() {
+                if let Ok(permit) = self.room.clone().try_acquire_owned() {
+                    return Some(Ok((stream, peer, permit)));
+                }
+                self.waiting = Some((stream, peer));
+                self.connections.make_room(None);
+            }
+            let is_waiting = self.waiting.is_some();
             tokio::select! {
                 () = &mut stop => return None,
-                next = &mut next => return Some(next),
+                accepted = self.listener.listener.accept(), if !is_waiting => match accepted {
+                    Ok(accepted) => self.waiting = Some(accepted),
+                    Err(error) => return Some(Err(error)),
+                },
+                permit = self.room.acquire(), if is_waiting => drop(permit),
+                () = sleep(PAUSE), if is_waiting => {}
                 () = self.timer.due() => {
                     match self.room.available_permits() {
                         0 => self.connections.check(self.checks.when_full()),
@@ -194,9 +214,14 @@ impl AcceptLoop {
         }
     }
 
-    fn open(&mut self, stream: TcpStream, peer: SocketAddr, permit: Permit) {
+    /// Serves a connection, or closes it if its address has too many.
+    fn open(&mut self, stream: TcpStream, peer: SocketAddr, permit: OwnedSemaphorePermit) {
+        let address = CallerId::from(Peer(peer.ip()));
+        if !self.connections.admits(&address) {
+            return;
+        }
         let (endpoint, path) = (self.endpoint.clone(), self.listener.path.clone());
-        self.connections.open(ConnectionUse::new(endpoint.clone()), |used, entry| {
+        self.connections.open((ConnectionUse::new(endpoint.clone()), address), |used, entry| {
             let connection = Connection { endpoint, path, peer, used, held: (entry, permit) };
             connection.serve(stream)
         });
@@ -204,10 +229,7 @@ impl AcceptLoop {
 }
 
 /// A connection that was accepted, or why none could be.
-type Accepted = (Permit, io::Result<(TcpStream, SocketAddr)>);
-
-/// The permit of a connection. The semaphore is never closed.
-type Permit = Result<OwnedSemaphorePermit, AcquireError>;
+type Accepted = io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)>;
 
 /// What the task of a connection needs, moved into it when it begins.
 struct Connection {
@@ -217,7 +239,7 @@ struct Connection {
     peer: SocketAddr,
     used: Arc<ConnectionUse>,
     /// Its entry in the table and its permit; both are released when it ends.
-    held: (TableEntry, Permit),
+    held: (TableEntry, OwnedSemaphorePermit),
 }
 
 impl Connection {
@@ -238,6 +260,7 @@ impl Connection {
             #[cfg(feature = "http2")]
             let is_http2 = request.version() == http::Version::HTTP_2;
             let (parts, body) = request.into_parts();
+            let body = ArrivingBody::new(body, in_flight.shared());
             let mut inbound = Inbound::new(parts, sender.clone(), caller.clone());
             async move {
                 let mut body = pin!(body);

@@ -28,7 +28,8 @@ pub struct Claims {
     /// The authorization server that issued the credential (`iss`).
     pub issuer: String,
     /// The user or account (`sub`). Of a client that acts for itself, and whose credential names no
-    /// subject, `client:` and its id.
+    /// subject, `client:` and its id. A user may have the same text as subject, so code that decides
+    /// by it asks [`is_client`](Self::is_client) too, or compares [`owner`](Self::owner).
     pub subject: String,
     /// The OAuth client that the credential was issued to (`client_id` or `azp`).
     pub client_id: Option<String>,
@@ -38,7 +39,6 @@ pub struct Claims {
     pub audience: Vec<String>,
     /// When the credential expires (`exp`).
     pub expires: Option<SystemTime>,
-    /// Whether [`subject`](Self::subject) is made from the id of the client.
     is_client: bool,
     json: Option<Arc<RawJson>>,
 }
@@ -126,6 +126,12 @@ impl Claims {
         }
     }
 
+    /// Whether a client acts for itself: the credential names no subject, and
+    /// [`subject`](Self::subject) is made from the id of the client.
+    pub fn is_client(&self) -> bool {
+        self.is_client
+    }
+
     /// The owner of what the caller creates.
     pub fn owner(&self) -> Owner {
         // A subject cannot pose as a client, or as the other form of a subject.
@@ -145,6 +151,7 @@ impl fmt::Debug for Claims {
         f.debug_struct("Claims")
             .field("issuer", &self.issuer)
             .field("subject", &self.subject)
+            .field("is_client", &self.is_client)
             .field("client_id", &self.client_id)
             .field("scopes", &self.scopes)
             .field("audience", &self.audience)
@@ -169,6 +176,14 @@ mod tests {
         for (index, owner) in owners.iter().enumerate() {
             assert!(!owners[index + 1..].contains(owner), "{owner:?}");
         }
+    }
+
+    #[test]
+    fn a_user_whose_subject_looks_like_a_client_is_none() {
+        let client = Claims::of_client("issuer", "robot");
+        let user = Claims::new("issuer", "client:robot").client_id("robot");
+        assert_eq!(client.subject, user.subject);
+        assert!(client.is_client() && !user.is_client());
     }
 
     #[test]

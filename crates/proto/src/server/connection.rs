@@ -84,9 +84,9 @@ pub struct ServerConnection {
     /// Whether nothing more will be read, so no answers either
     /// ([`end_of_input`](Self::end_of_input)).
     has_input_ended: bool,
-    /// Whether rules about scopes do not apply to its messages
-    /// ([`with_access_to_everything`](Self::with_access_to_everything)).
-    has_access_to_everything: bool,
+    /// What messages get that the driver attaches nothing to
+    /// ([`with_attached`](Self::with_attached)).
+    attached_to_all: Attached,
     /// News of tasks that wait for the answer of the call that created the task.
     task_news: Vec<(ExchangeId, Bytes)>,
     /// The number of the newest call.
@@ -147,7 +147,7 @@ impl ServerConnection {
             config,
             sink,
             owner,
-            has_access_to_everything: false,
+            attached_to_all: Attached::default(),
             attached: Attached::default(),
             session: None,
             known_client: KnownClient::default(),
@@ -173,11 +173,11 @@ impl ServerConnection {
         self
     }
 
-    /// Lifts the rules about scopes, for a channel whose client may do all that the server can do,
-    /// such as stdio.
+    /// Sets what the channel itself attaches to every message that [`receive`](Self::receive) takes:
+    /// the scopes of its client, and values for handlers.
     #[must_use]
-    pub fn with_access_to_everything(mut self) -> Self {
-        self.has_access_to_everything = true;
+    pub fn with_attached(mut self, attached: Attached) -> Self {
+        self.attached_to_all = attached;
         self
     }
 
@@ -190,7 +190,7 @@ impl ServerConnection {
             // A server sends no requests of its own over such channels.
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => return,
         };
-        self.attached.access = self.access();
+        self.attached = self.attached_to_all.clone();
         match Frame::parse(&text, self.config.limits()) {
             Ok(Frame::Message(message)) => self.message(message, None, now),
             Ok(Frame::Batch(items)) => self.batch(items, now),

@@ -5,6 +5,7 @@ mod ask;
 mod ask_as_task;
 mod building;
 mod caching;
+mod channel_identity;
 mod completion;
 mod extensions;
 mod extractors;

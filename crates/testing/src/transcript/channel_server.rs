@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bowline_transport::lines::Lines;
 use bowline_transport::serve::serve;
+use bowline_transport::transport::PeerIdentity;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
@@ -75,7 +76,8 @@ impl ChannelServer {
                 std::future::pending::<()>().await;
             }
         };
-        tokio::spawn(serve(Lines::new(source, sink), server, config, stopped));
+        let channel = Lines::new(source, sink).with_peer_identity(PeerIdentity::local_user());
+        tokio::spawn(serve(channel, server, config, stopped));
         let server = Server::Task { stop: Some(stop), drain };
         Self { client: StrictPeer::new(near), server }
     }

@@ -11,8 +11,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bowline_proto::codec::lines::LineReader;
-use bowline_proto::request::{ExchangeId, Owner, Request, Response};
-use bowline_proto::server::{ServerConnection, ServerEvent};
+use bowline_proto::request::{Access, ExchangeId, Owner, Request, Response};
+use bowline_proto::server::{Attached, ServerConnection, ServerEvent};
 use bowline_proto::sync::lock;
 use futures_core::future::BoxFuture;
 use tokio::task::yield_now;
@@ -49,10 +49,11 @@ impl SansIoServer {
     pub(crate) fn new(server: ServerUnderTest) -> Self {
         let config = server.config().clone();
         let mailbox = Arc::new(OutgoingQueue::new(config.limits().outbox));
+        let attached = Attached { access: Access::everything(), ..Attached::default() };
         Self {
             lines: LineReader::new(config.limits().frame),
             connection: ServerConnection::new(config, Owner::anonymous(), mailbox.clone())
-                .with_access_to_everything(),
+                .with_attached(attached),
             server,
             calls: BTreeMap::new(),
             mailbox,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bowline::types::revision::Revision;
+use bowline_http::server::HttpLimits;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
@@ -14,7 +15,8 @@ use super::{SHORT, bites};
 use crate::http2::Http2Client;
 use crate::slow::{is_alone, resident};
 use crate::test_server::{
-    NEIGHBOUR, Session, TestServer, call, initialize, limits, listen, request, text_of, within,
+    NEIGHBOUR, PATIENCE, Session, TestServer, call, initialize, limits, listen, request, text_of,
+    within,
 };
 use crate::wire::{Request, Wire};
 
@@ -306,7 +308,8 @@ bites! {
     }
 
     connections {
-        let server = TestServer::limited(|it| it.connections = 2).await;
+        let two = |it: &mut HttpLimits| (it.connections, it.crowded) = (2, PATIENCE);
+        let server = TestServer::limited(two).await;
         let echo = call("echo", json!({ "text": "a" })).bytes();
         let mut two = [Wire::open(server.address).await, Wire::open(server.address).await];
         for wire in &mut two {
@@ -333,6 +336,35 @@ bites! {
         next.write(&echo).await;
         assert_eq!(within(next.answer()).await.status(), 200);
         within(idle.closed()).await;
+    }
+
+    connections_per_address {
+        let two = |it: &mut HttpLimits| (it.connections_per_address, it.crowded) = (2, PATIENCE);
+        let server = TestServer::limited(two).await;
+        let echo = call("echo", json!({ "text": "a" }));
+        let mut two = [Wire::open(server.address).await, Wire::open(server.address).await];
+        for wire in &mut two {
+            wire.write(&echo.bytes()).await;
+            assert_eq!(within(wire.answer()).await.status(), 200);
+        }
+        within(Wire::send(server.address, &echo).await.closed()).await;
+        assert_eq!(server.ask_from(NEIGHBOUR, &echo).await.status(), 200);
+        for wire in &mut two {
+            wire.write(&echo.bytes()).await;
+            assert_eq!(within(wire.answer()).await.status(), 200, "an open one stays");
+        }
+        // A connection that has ended leaves its place to another.
+        let [_, second] = two;
+        drop(second);
+        within(async {
+            loop {
+                let mut wire = Wire::send(server.address, &echo).await;
+                if wire.try_head().await.is_some() {
+                    break;
+                }
+            }
+        })
+        .await;
     }
 
     requests_per_connection {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::sync::lock;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::flight::{FlightKey, FlightKind, Passenger, fly};
 use super::{Authorizer, Held, Shared};
@@ -21,6 +21,9 @@ use crate::secret::Secret;
 
 /// How long the user may take at the page.
 const LONGEST_VISIT: Duration = Duration::from_secs(600);
+/// The pause after an answer that does not belong to the login. Any page can send such answers, as
+/// often as it likes, so they do not end the login; and the right one must not wait long behind them.
+const FORGERY_PAUSE: Duration = Duration::from_millis(10);
 /// How often a record is written again if another program wrote it meanwhile.
 const MOST_WRITES: usize = 5;
 
@@ -162,7 +165,10 @@ impl Login<'_> {
                     self.visiting()?.show(&page, &redirect).await?;
                     self.answer().await?
                 }
-                Output::Await => self.answer().await?,
+                Output::Await => {
+                    sleep(FORGERY_PAUSE).await;
+                    self.answer().await?
+                }
                 Output::Save(record) => {
                     self.shared.keep(*record, &moment).await?;
                     Input::Saved

@@ -16,9 +16,6 @@ use crate::form::Form;
 use crate::secret::Secret;
 use crate::url::Url;
 
-/// The most forged answers that a visit bears.
-const MOST_FORGERIES: usize = 20;
-
 /// A page that the user was sent to. What identifies the answer is kept together: the state, the
 /// verifier and the issuer.
 pub(super) struct Pending {
@@ -28,7 +25,6 @@ pub(super) struct Pending {
     state: Secret<String>,
     verifier: Verifier,
     issuer: String,
-    forgeries: usize,
 }
 
 impl Flow {
@@ -120,7 +116,7 @@ impl Flow {
         let page = BrowserUrl::new(page)?;
         let issuer = found.server.issuer().to_owned();
         let target = redirect.clone();
-        let pending = Pending { found, client, redirect, state, verifier, issuer, forgeries: 0 };
+        let pending = Pending { found, client, redirect, state, verifier, issuer };
         self.stage = Stage::Visit(Box::new(pending));
         Ok(Output::Visit(page, target))
     }
@@ -145,16 +141,12 @@ impl Flow {
     /// The browser came back. First the state, then the issuer, and only then anything else is read.
     pub(super) fn returned(
         &mut self,
-        mut pending: Box<Pending>,
+        pending: Box<Pending>,
         query: &Secret<String>,
         moment: &Moment,
     ) -> Result<Output, Error> {
         let answer = Form::parse(query.expose()).ok();
         let Some(answer) = answer.filter(|answer| pending.is_answered_by(answer)) else {
-            pending.forgeries += 1;
-            if pending.forgeries > MOST_FORGERIES {
-                return Err(refused("too many answers came that do not belong to the login"));
-            }
             self.stage = Stage::Visit(pending);
             return Ok(Output::Await);
         };

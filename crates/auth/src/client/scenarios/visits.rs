@@ -125,8 +125,8 @@ fn an_answer_without_the_state_is_discarded_and_the_login_goes_on() {
     let played = play(World::new().returns(&[&forged[..], &[good]].concat()));
     assert_eq!(played.trace.iter().filter(|line| *line == "AWAIT").count(), forged.len());
     assert!(played.redemptions()[0].contains("&code=good&"), "{:?}", played.redemptions());
-    let played = play(World::new().returns(&["code=forged"; 30]));
-    assert!(played.refusal().contains("too many answers"));
+    let played = play(World::new().returns(&[&["code=forged"; 100][..], &[good]].concat()));
+    assert!(played.redemptions()[0].contains("&code=good&"), "{:?}", played.end);
 }
 
 #[test]

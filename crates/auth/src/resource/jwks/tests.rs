@@ -26,6 +26,7 @@ fn fetched(ids: &[&str], second: u64) -> State {
 fn step(state: &State, id: &str, second: u64) -> &'static str {
     match state.step(Some(id), at(second)) {
         Step::Use(_) => "use",
+        Step::FetchAhead(_) => "ahead",
         Step::Refresh(_) => "refresh",
         Step::Fetch => "fetch",
         Step::Fail => "fail",
@@ -40,7 +41,9 @@ fn keys_are_used_refreshed_and_given_up_at_their_times() {
     let mut state = fetched(&["a"], 0);
     for (second, expected) in [
         (0, "use"),
-        (FRESH - 1, "use"),
+        (FRESH - 31, "use"),
+        (FRESH - 30, "ahead"),
+        (FRESH - 1, "ahead"),
         (FRESH, "refresh"),
         (FRESH + DAY - 1, "refresh"),
         (FRESH + DAY, "fetch"),

@@ -2,6 +2,8 @@
 
 use std::future::pending;
 
+use bowline_proto::request::Peer;
+
 use super::super::{HttpConfig, test_endpoint};
 use super::*;
 
@@ -11,9 +13,18 @@ fn used() -> ConnectionUse {
     ConnectionUse::new(test_endpoint::endpoint(HttpConfig::new()))
 }
 
+/// The address of a client.
+fn address(last: u8) -> CallerId {
+    Peer([192, 0, 2, last].into()).into()
+}
+
+fn opened() -> Open {
+    Open::new(Arc::new(used()), address(1))
+}
+
 /// The verdict of each of so many checks: `.` kept, `e` asked to end, `c` cut.
 fn verdicts(open: &mut Open, checks: usize) -> String {
-    let verdict = |_| match open.check(CHECKS) {
+    let verdict = |_| match open.check(CHECKS, Instant::now()) {
         Verdict::Keep => '.',
         Verdict::End => 'e',
         Verdict::Cut => 'c',
@@ -23,14 +34,14 @@ fn verdicts(open: &mut Open, checks: usize) -> String {
 
 #[tokio::test]
 async fn a_connection_that_sends_no_head_is_cut_and_an_idle_one_is_asked_to_end_first() {
-    let mut open = Open::new(Arc::new(used()));
+    let mut open = opened();
     assert_eq!(verdicts(&mut open, 3), "..c", "no head has come");
 
-    let mut open = Open::new(Arc::new(used()));
+    let mut open = opened();
     drop(open.used.begin());
     assert_eq!(verdicts(&mut open, 9), ".....e..c", "a request was answered");
 
-    let mut open = Open::new(Arc::new(used()));
+    let mut open = opened();
     let in_flight = open.used.begin();
     assert_eq!(verdicts(&mut open, 9), ".........", "a request is being answered");
     drop(in_flight);
@@ -40,7 +51,7 @@ async fn a_connection_that_sends_no_head_is_cut_and_an_idle_one_is_asked_to_end_
 #[cfg(feature = "http2")]
 #[tokio::test]
 async fn over_http2_a_connection_is_always_asked_to_end_first() {
-    let mut open = Open::new(Arc::new(used()));
+    let mut open = opened();
     open.used.speaks_http2();
     assert_eq!(verdicts(&mut open, 6), "..e..c");
 }
@@ -74,22 +85,22 @@ async fn no_two_checks_are_closer_than_the_interval_even_if_the_first_is_late() 
 
 #[tokio::test]
 async fn a_connection_leaves_the_table_when_it_ends_or_is_cut() {
-    let mut connections = Connections::default();
+    let mut connections = Connections::new(Capacity::new(&HttpLimits::default()));
     let table = connections.table.clone();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    connections.open(used(), |_, entry| {
+    connections.open((used(), address(1)), |_, entry| {
         Box::pin(async move {
             let _ = ended.await;
             drop(entry);
         })
     });
-    connections.open(used(), |_, entry| {
+    connections.open((used(), address(2)), |_, entry| {
         Box::pin(async move {
             pending::<()>().await;
             drop(entry);
         })
     });
-    let open = || lock(&table).len();
+    let open = || lock(&table).open.len();
     assert_eq!(open(), 2);
     drop(end);
     while open() > 1 {
@@ -99,4 +110,5 @@ async fn a_connection_leaves_the_table_when_it_ends_or_is_cut() {
     while open() > 0 {
         tokio::task::yield_now().await;
     }
+    assert!(lock(&table).by_address.is_empty());
 }

@@ -15,7 +15,7 @@ use super::super::exchange::{Attached, CallOrigin, Exchange};
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
 use crate::request::{
-    Access, ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Response, TaskNotification,
+    ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Response, TaskNotification,
 };
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{legacy, splice};
@@ -285,11 +285,6 @@ impl ServerConnection {
     pub(super) fn number(&mut self) -> ExchangeId {
         self.last_number += 1;
         ExchangeId(self.last_number)
-    }
-
-    /// The scopes of messages that the driver attaches nothing to.
-    pub(super) fn access(&self) -> Access {
-        if self.has_access_to_everything { Access::everything() } else { Access::none() }
     }
 
     /// What this connection knows of its calls.

@@ -264,7 +264,7 @@ impl ServerConnection {
             return;
         };
         let number = self.number();
-        let attached = Attached { access: self.access(), ..Attached::default() };
+        let attached = self.attached_to_all.clone();
         let (_, request) = Exchange::open(number, notice, self.origin(attached));
         self.calls.insert(number, ServiceCall::Notice);
         self.events.push_back(ServerEvent::Call(Box::new(request)));
@@ -280,7 +280,7 @@ impl ServerConnection {
             return;
         };
         let number = self.number();
-        let attached = Attached { access: self.access(), ..Attached::default() };
+        let attached = self.attached_to_all.clone();
         let (_, request) =
             Exchange::open(number, Admitted { params, ..call }, self.origin(attached));
         self.calls.insert(number, ServiceCall::Notification(State::WaitingForTurn));

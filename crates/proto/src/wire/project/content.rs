@@ -12,15 +12,16 @@ use super::{Project, keep_if, project_meta};
 impl Project for Content {
     /// Fits a block of a tool result or a prompt.
     fn project(&mut self, revision: Revision) {
-        if revision.is_latest() {
-            return;
-        }
         let text = match self {
             Self::Audio(audio) if !revision.has_audio() => {
                 Some(left_out("audio", &audio.mime_type, revision))
             }
             Self::ResourceLink(link) if !revision.has_resource_links() => Some(link_text(link)),
-            Self::ToolUse(_) | Self::ToolResult(_) | Self::Other(_) => Some(json_text(self)),
+            Self::ToolUse(_) | Self::ToolResult(_) | Self::Other(_)
+                if !revision.has_open_content() =>
+            {
+                Some(json_text(self))
+            }
             _ => None,
         };
         if let Some(text) = text {
@@ -32,11 +33,10 @@ impl Project for Content {
 
 impl Project for Annotations {
     fn project(&mut self, revision: Revision) {
-        if revision.is_latest() {
-            return;
-        }
         keep_if(&mut self.last_modified, revision.has_last_modified());
-        self.audience.retain(|role| matches!(role, Role::User | Role::Assistant));
+        if !revision.has_open_content() {
+            self.audience.retain(|role| matches!(role, Role::User | Role::Assistant));
+        }
     }
 }
 

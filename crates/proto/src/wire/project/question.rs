@@ -18,7 +18,7 @@ use bowline_types::resource::ResourceBody;
 use bowline_types::revision::Revision;
 
 use super::content::{json_text, left_out, link_text, replace_by_text, trim};
-use super::tool::wrap_in_object;
+use super::tool::project_output;
 use super::{Project, keep_if, project_meta};
 
 impl Project for InputRequest {
@@ -100,9 +100,6 @@ impl Project for CreateMessageParams {
         keep_if(&mut self.tools, revision.has_sampling_tools());
         keep_if(&mut self.tool_choice, revision.has_sampling_tools());
         self.tools.project(revision);
-        if revision.is_latest() {
-            return;
-        }
         for message in &mut self.messages {
             project_turn(&mut message.content, revision);
             keep_if(&mut message.meta, revision.has_sampling_tools());
@@ -125,9 +122,6 @@ fn one_block_each(message: SamplingMessage) -> impl Iterator<Item = SamplingMess
 /// need several answers.
 impl Project for CreateMessageResult {
     fn project(&mut self, revision: Revision) {
-        if revision.is_latest() {
-            return;
-        }
         project_turn(&mut self.content, revision);
         if !revision.has_sampling_tools() && self.content.len() != 1 {
             let text =
@@ -138,15 +132,16 @@ impl Project for CreateMessageResult {
     }
 }
 
-/// Fits the blocks of a sampling conversation. Resources never occur there.
+/// Fits the blocks of a sampling conversation. Resources do not belong there.
 fn project_turn(content: &mut [Content], revision: Revision) {
+    let is_closed = !revision.has_open_content();
     for block in content {
         let text = match block {
             Content::Audio(audio) if !revision.has_audio() => {
                 Some(left_out("audio", &audio.mime_type, revision))
             }
-            Content::ResourceLink(link) => Some(link_text(link)),
-            Content::Resource(embedded) => Some(match &embedded.resource.body {
+            Content::ResourceLink(link) if is_closed => Some(link_text(link)),
+            Content::Resource(embedded) if is_closed => Some(match &embedded.resource.body {
                 ResourceBody::Text(text) => text.clone(),
                 ResourceBody::Blob(_) => embedded.resource.uri.clone(),
             }),
@@ -154,11 +149,11 @@ fn project_turn(content: &mut [Content], revision: Revision) {
                 Some(json_text(block))
             }
             Content::ToolResult(result) => {
-                result.structured_content = result.structured_content.take().map(wrap_in_object);
+                project_output(&mut result.structured_content, revision);
                 result.content.project(revision);
                 None
             }
-            Content::Other(_) => Some(json_text(block)),
+            Content::Other(_) if is_closed => Some(json_text(block)),
             _ => None,
         };
         if let Some(text) = text {

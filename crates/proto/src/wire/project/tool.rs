@@ -19,11 +19,7 @@ impl Project for ListToolsResult {
 
 impl Project for ToolDefinition {
     fn project(&mut self, revision: Revision) {
-        // The latest revision removed this member.
         keep_if(&mut self.execution, revision.has_core_tasks());
-        if revision.is_latest() {
-            return;
-        }
         if !revision.has_titles()
             && let Some(title) = self.title.take()
         {
@@ -33,11 +29,15 @@ impl Project for ToolDefinition {
         keep_if(&mut self.annotations, revision.has_tool_annotations());
         keep_if(&mut self.icons, revision.has_icons());
         project_meta(&mut self.meta, revision);
-        if let Some(rewritten) = schema::plain_properties(&self.input_schema) {
+        if !revision.has_boolean_schemas()
+            && let Some(rewritten) = schema::plain_properties(&self.input_schema)
+        {
             self.input_schema = rewritten;
         }
         keep_if(&mut self.output_schema, revision.has_structured_output());
-        if let Some(rewritten) = self.output_schema.as_ref().and_then(schema::object_output) {
+        if !revision.has_structured_output_of_any_type()
+            && let Some(rewritten) = self.output_schema.as_ref().and_then(schema::object_output)
+        {
             self.output_schema = Some(rewritten);
         }
     }
@@ -52,10 +52,6 @@ impl Project for CallToolParams {
 /// Up to 2025-11-25 structured content is an object; before 2025-06-18 there is none.
 impl Project for CallToolResult {
     fn project(&mut self, revision: Revision) {
-        if revision.is_latest() {
-            // The type has the shape of the latest revision.
-            return;
-        }
         if !revision.has_structured_output()
             && let Some(json) = self.structured_content.take()
             && !self.content.iter().any(|block| block.as_text().is_some())
@@ -63,14 +59,21 @@ impl Project for CallToolResult {
             // Older clients read only the text, so it is added if the handler gave none.
             self.content.push(Content::text(json.as_str()));
         }
-        self.structured_content = self.structured_content.take().map(wrap_in_object);
+        project_output(&mut self.structured_content, revision);
         self.content.project(revision);
+    }
+}
+
+/// Fits structured content to a revision in which it must be an object.
+pub(super) fn project_output(output: &mut Option<RawJson>, revision: Revision) {
+    if !revision.has_structured_output_of_any_type() {
+        *output = output.take().map(wrap_in_object);
     }
 }
 
 /// Writes a value that is not an object as `{"result": value}`, like the schema of
 /// [`schema::object_output`].
-pub(super) fn wrap_in_object(json: RawJson) -> RawJson {
+fn wrap_in_object(json: RawJson) -> RawJson {
     if json.is_object() {
         return json;
     }

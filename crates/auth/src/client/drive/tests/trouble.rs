@@ -1,9 +1,11 @@
 //! Servers that forget a client, and browsers that bring forged answers, in virtual time.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::network::{AS, MCP, Network};
 use super::{Authorizer, LoginPolicy, authorizer, send, send_with};
@@ -52,6 +54,23 @@ async fn a_client_that_was_registered_beforehand_keeps_its_login_if_its_server_r
     network.state().faults.clear();
     assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
     assert_eq!(network.visits(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_forged_answers_neither_ends_a_login_nor_keeps_the_program_busy() {
+    let network = Network::new();
+    let forged = Arc::new(AtomicUsize::new(0));
+    let counted = forged.clone();
+    let browser = Browser::new("app").paste(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        async { Some("code=forged&state=guess".to_owned()) }
+    });
+    let client = Authorizer::new(browser, Url::parse(MCP).unwrap(), network.clone());
+    let seconds = 5;
+    let call = send_with(&client, &network, "x", LoginPolicy::Allowed);
+    assert!(timeout(Duration::from_secs(seconds), call).await.is_err(), "the login goes on");
+    let forged = forged.load(Ordering::Relaxed);
+    assert!((21..=101 * seconds as usize).contains(&forged), "{forged}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,67 @@
+//! How many connections a listener serves: all together, and those of one address.
+
+use std::time::Duration;
+
+use super::limits::HttpLimits;
+
+/// The bounds of a listener, as far as the process may open files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Capacity {
+    pub(super) connections: usize,
+    pub(super) per_address: usize,
+    /// How long a client may keep the server waiting while there is no room for another.
+    pub(super) crowded: Duration,
+}
+
+impl Capacity {
+    pub(super) fn new(limits: &HttpLimits) -> Self {
+        Self::within(limits, open_files())
+    }
+
+    /// A quarter of the files is left to handlers and to everything else in the process.
+    fn within(limits: &HttpLimits, open_files: usize) -> Self {
+        let wanted = limits.connections.max(1);
+        let connections = wanted.min(open_files / 4 * 3).max(1);
+        let share = limits.connections_per_address as u128 * connections as u128 / wanted as u128;
+        let per_address = usize::try_from(share).unwrap_or(usize::MAX).max(1);
+        Self { connections, per_address, crowded: limits.crowded }
+    }
+}
+
+/// The number of files that the process may open.
+#[cfg(unix)]
+fn open_files() -> usize {
+    use nix::sys::resource::{Resource, getrlimit};
+
+    let limit = getrlimit(Resource::RLIMIT_NOFILE).map(|(soft, _)| soft);
+    limit.ok().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
+}
+
+/// Elsewhere sockets are not counted as files.
+#[cfg(not(unix))]
+fn open_files() -> usize {
+    usize::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_a_quarter_of_the_open_files_to_the_process() {
+        let limits = HttpLimits::default();
+        let bounds = |connections, per_address| {
+            let limits =
+                HttpLimits { connections, connections_per_address: per_address, ..limits.clone() };
+            [usize::MAX, 1_048_576, 1024, 0].map(|files| {
+                let it = Capacity::within(&limits, files);
+                (it.connections, it.per_address)
+            })
+        };
+        let (all, of_one) = (limits.connections, limits.connections_per_address);
+        assert_eq!(bounds(all, of_one), [(all, of_one), (all, of_one), (768, 576), (1, 1)]);
+        // Behind a proxy, all connections come from one address.
+        assert_eq!(bounds(all, all), [(all, all), (all, all), (768, 768), (1, 1)]);
+        assert_eq!(bounds(8, 2), [(8, 2), (8, 2), (8, 2), (1, 1)]);
+    }
+}
