@@ -4,6 +4,7 @@
 //! change needs; [`tidy`] checks what the compiler cannot; [`ledger`] counts which requirements of
 //! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
 //! [`mutants`] finds code that no test checks; [`chaos`] kills replicas and breaks their store;
+//! [`wild`] tries servers of npm and PyPI;
 //! [`demo`] shows the command at work, [`replicas`] a server on several machines, [`picture`] draws
 //! the binary at work; [`release`] checks what a release needs. [`kernel`] finds what the kernel of
 //! this machine can do; [`tree`], [`tokens`] and [`markdown`] read the repository for the checks.
@@ -29,6 +30,7 @@ mod test;
 mod tidy;
 mod tokens;
 mod tree;
+mod wild;
 
 use std::process::ExitCode;
 
@@ -64,6 +66,9 @@ Tasks of this repository.
                               what they get; see docs/testing.md
       --only kill|rolling     only kills, or only restarts
       --help                  list all options: minutes, seed, clients
+  cargo xtask wild            try the command against servers of npm and PyPI, beside Inspector and mcporter;
+                              writes docs/wild.md
+      --help                  list all options
   cargo xtask demo            build the command and let it call its built-in server
   cargo xtask replicas        start three replicas of a server behind nginx, with one Redis
       --port N                where nginx listens; 0 is a free port, 8080 is the usual one
@@ -95,6 +100,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["bench", options @ ..] => bench::run(options)?,
         ["beside", options @ ..] => bench::beside(options)?,
         ["chaos", options @ ..] => chaos::run(options)?,
+        ["wild", options @ ..] => wild::run(options)?,
         ["demo"] => demo::run()?,
         ["replicas", options @ ..] => replicas::run(options)?,
         ["picture"] => picture::run()?,
