@@ -61,6 +61,8 @@ where
     type Reader = TapReader<T::Reader, F>;
     type Writer = TapWriter<T::Writer, F>;
 
+    const MIRRORS: bool = T::MIRRORS;
+
     fn renewal(&self) -> Option<Box<dyn Renewal<Self>>> {
         let inner = self.inner.renewal()?;
         Some(Box::new(TapRenewal { inner, show: Arc::clone(&self.show) }))
@@ -109,7 +111,7 @@ where
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.inner.read().await?;
         if let Some(
-            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) | Unit::TooLong(text),
+            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) | Unit::TooLong(text, _),
         ) = &unit
         {
             (self.show)(TapDirection::Received, text);
