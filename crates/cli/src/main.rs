@@ -36,6 +36,7 @@ mod hints;
 mod inspect;
 mod interrupt;
 mod logins;
+mod message_size;
 mod observe;
 mod print;
 mod questions;

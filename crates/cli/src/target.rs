@@ -18,6 +18,7 @@ use http::{HeaderName, HeaderValue};
 use crate::discover::{Discovery, Folders, discover};
 use crate::exit::{Exit, Failure};
 use crate::logins::{self, Credential};
+use crate::message_size::MessageArgs;
 use crate::variables::InputArgs;
 use crate::{print, suggest};
 
@@ -48,6 +49,8 @@ pub(crate) struct TargetArgs {
     yes: bool,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) message: MessageArgs,
     /// The command neither starts nor calls the server, so that no consent is needed.
     #[arg(skip)]
     is_only_named: bool,
@@ -157,6 +160,7 @@ impl TargetArgs {
             place,
             headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
             revisions: self.revisions.clone(),
+            message: self.message,
         }
     }
 }
@@ -175,6 +179,8 @@ pub(crate) struct Target {
     pub(crate) headers: Vec<(String, String)>,
     /// The revisions to speak; all if empty.
     pub(crate) revisions: Vec<Revision>,
+    /// The longest message to take.
+    pub(crate) message: MessageArgs,
 }
 
 /// Where a server is.
@@ -241,6 +247,9 @@ impl Target {
         let mut builder = builder.label(&self.label);
         if !self.revisions.is_empty() {
             builder = builder.revisions(self.revisions);
+        }
+        if let Some(bytes) = self.message.bytes() {
+            builder = builder.longest_message(bytes);
         }
         let client = match self.place {
             // Boxed: what a connection needs until it stands is many times what a command needs.

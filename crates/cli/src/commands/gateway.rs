@@ -8,12 +8,13 @@ use bowline::Server;
 use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect};
 use bowline_gateway::{
-    AskingServers, FileStamp, Gateway, GatewayOptions, Logins, Reloaded, bridge,
+    AskingServers, FileStamp, Gateway, GatewayLimits, GatewayOptions, Logins, Reloaded, bridge,
 };
 
 use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::logins::GatewayLogins;
+use crate::message_size::MessageArgs;
 use crate::observe::{Observation, ObserveArgs};
 use crate::print;
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
@@ -37,6 +38,8 @@ pub(crate) struct Args {
     /// Serves over standard input and output, also at a terminal
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
+    #[command(flatten)]
+    message: MessageArgs,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -72,7 +75,7 @@ impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
         let path = self.path()?;
         let seen = FileStamp::of(&path);
-        let file = load(&path).map_err(|error| unusable(&error))?;
+        let file = self.load(&path).map_err(|error| unusable(&error))?;
         let address = self.address(&file);
         let shared = match &address {
             Some(_) => self.shared.open().await?,
@@ -80,7 +83,9 @@ impl Args {
         };
         let observation = self.observe.begin().await?;
         let variables = self.inputs.variables(Some(&folder(&path)));
-        let mut options = options(variables, &observation);
+        let message = self.message.or(file.gateway.max_message());
+        let limits = message.gateway(GatewayLimits::default());
+        let mut options = options(variables, &observation).limits(limits);
         if let Some(keys) = shared.keys() {
             options = options.state_keys(keys.clone());
         }
@@ -95,18 +100,26 @@ impl Args {
         let serving = async {
             match &address {
                 Some(at) => {
-                    self.listen.serve(shared.http(&server, &observation), at, &observation).await
+                    let http = shared.http(&message.over_http(server), &observation);
+                    self.listen.serve(message.bodies(http), at, &observation).await
                 }
-                None => serve_stdio(&server, &observation).await,
+                None => serve_stdio(&message.over_stdio(server), &observation).await,
             }
         };
         let outcome = tokio::select! {
             outcome = serving => outcome,
-            () = gateway.follow((&path, seen), load, report) => Ok(()),
+            () = gateway.follow((&path, seen), |path| self.load(path), report) => Ok(()),
         };
         gateway.close().await;
         observation.end().await;
         outcome.map(|()| Exit::Done)
+    }
+
+    /// Reads the file. The size of the option counts more than that of the file.
+    fn load(&self, path: &Path) -> Result<ConfigFile, ConfigError> {
+        let mut file = ConfigFile::read(path, Dialect::Bowline)?;
+        file.gateway.max_message_mib.take_if(|_| self.message.bytes().is_some());
+        Ok(file)
     }
 
     fn path(&self) -> Result<PathBuf, Failure> {
@@ -151,10 +164,6 @@ fn options(variables: ConfigVariables, observation: &Observation) -> GatewayOpti
         print::note(&warning);
     }
     options.remembering(memory)
-}
-
-fn load(path: &Path) -> Result<ConfigFile, ConfigError> {
-    ConfigFile::read(path, Dialect::Bowline)
 }
 
 /// The file that remembers which servers ask questions, in the state folder of the user.

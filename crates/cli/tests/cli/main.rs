@@ -18,6 +18,7 @@ mod inspect;
 mod kernel;
 mod list;
 mod login;
+mod long_messages;
 mod observe;
 mod questions;
 mod read;
