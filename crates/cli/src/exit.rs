@@ -113,6 +113,8 @@ fn code(error: &Error) -> Exit {
         }
         _ if error.is_refused() || error.is_tool_failure() || error.is_cancelled() => Exit::Refused,
         _ if error.is_invalid_answer() => Exit::Violation,
+        // A limit of this command, which the user can raise.
+        _ if error.is_too_long() => Exit::Refused,
         _ if error.is_connect() || error.is_closed() || error.http_status().is_some() => {
             Exit::Unreachable
         }
@@ -125,6 +127,7 @@ fn code(error: &Error) -> Exit {
 fn hint(error: &Error) -> Option<TerminalText> {
     let text = with_causes(error);
     let hint = match code(error) {
+        _ if error.is_too_long() => hints::SIZE,
         Exit::Timeout => hints::TIME,
         // A target that uses a login knows more (`LoginUse::explain`).
         Exit::Unauthorized => "the server refuses the credential that it was sent",

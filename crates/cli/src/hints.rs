@@ -9,6 +9,9 @@ pub(crate) const ADDRESS: &str = "is this the address of an MCP server? Most end
 /// No answer in time.
 pub(crate) const TIME: &str = "`--timeout SECONDS` waits longer";
 
+/// An answer beyond the limit.
+pub(crate) const SIZE: &str = "`--max-message SIZE` takes longer messages, such as `256M`";
+
 /// A process that ended.
 pub(crate) const OUTPUT: &str = "`--verbose` shows what the server writes";
 

@@ -41,6 +41,7 @@ mod inspect;
 mod interrupt;
 mod lists;
 mod logins;
+mod message_size;
 mod observe;
 mod open_files;
 mod print;

@@ -48,7 +48,7 @@ impl RequestArgs {
 
     /// The configuration of a client that waits as long as the user wants.
     pub(crate) fn client(&self, questions: Questions) -> ClientBuilder {
-        let mut limits = Limits::default();
+        let mut limits = Limits::for_client();
         limits.request_timeout = self.timeout;
         // The first request of a connection, which a server of the older era may leave unanswered.
         limits.probe_timeout = limits.probe_timeout.min(self.timeout);

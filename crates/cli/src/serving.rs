@@ -188,7 +188,7 @@ pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
 /// If the server cannot be started or reached, or demands authorization.
 pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<Bridge, Failure> {
     let BridgeOptions { callers, patience, layer, keys } = options;
-    let mut limits = GatewayLimits::default();
+    let mut limits = target.message.gateway(GatewayLimits::default());
     limits.start = patience;
     let declared = Lanes::every_question();
     let dial = TargetDial { target, first: FirstConnection::default(), layer };

@@ -20,6 +20,7 @@ use crate::demand::LoginUse;
 use crate::discover::{Discovery, Folders, discover, discover_in};
 use crate::exit::{Exit, Failure};
 use crate::logins;
+use crate::message_size::MessageArgs;
 use crate::print::text;
 use crate::variables::InputArgs;
 use crate::wire::{Noise, Watch};
@@ -58,6 +59,8 @@ pub(crate) struct TargetArgs {
     yes: bool,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    pub(crate) message: MessageArgs,
     /// The command neither starts nor calls the server, so that no consent is needed.
     #[arg(skip)]
     is_only_named: bool,
@@ -184,6 +187,7 @@ impl TargetArgs {
             place,
             headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
             revisions: self.revisions.clone(),
+            message: self.message,
             login: LoginUse::default(),
             watch: Watch { trace: None, noise, is_verbose: self.verbose },
         }
@@ -204,6 +208,8 @@ pub(crate) struct Target {
     pub(crate) headers: Vec<(String, String)>,
     /// The revisions to speak; all if empty.
     pub(crate) revisions: Vec<Revision>,
+    /// The longest message to take.
+    pub(crate) message: MessageArgs,
     /// The login that its connections use.
     pub(crate) login: LoginUse,
     /// What is watched of its connections.

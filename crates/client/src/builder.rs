@@ -49,7 +49,7 @@ impl ClientBuilder {
             handlers: Handlers::default(),
             log_level: None,
             revisions: Revision::ALL.to_vec(),
-            limits: Limits::default(),
+            limits: Limits::for_client(),
             cache: None,
             keep_alive: None,
             silence_during_calls: Duration::ZERO,
@@ -83,9 +83,17 @@ impl<S> ClientBuilder<S> {
     }
 
     /// Sets the limits of this client: sizes, counts and times, among them
-    /// [`Limits::request_timeout`], which is 60 seconds unless set.
+    /// [`Limits::request_timeout`], which is 60 seconds unless set. Begin with
+    /// [`Limits::for_client`]: the default is that of servers, which take shorter messages.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets the longest message that the client takes, in bytes ([`Limits::frame`]): 64 MiB unless
+    /// set.
+    pub fn longest_message(mut self, bytes: usize) -> Self {
+        self.limits.frame = bytes;
         self
     }
 

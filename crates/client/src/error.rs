@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bowline_proto::client::{CallError, NegotiationError};
+use bowline_proto::codec::long::Oversize;
 use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
@@ -211,6 +212,30 @@ impl Error {
         }
     }
 
+    /// Whether the answer was skipped because of its length: it is longer than
+    /// [`Limits::frame`](bowline_proto::limits::Limits::frame), or there was no room for it beside
+    /// other long messages. The call has run.
+    pub fn is_too_long(&self) -> bool {
+        self.oversize().is_some()
+    }
+
+    /// Why the answer is too long.
+    pub(crate) fn oversize(&self) -> Option<Oversize> {
+        match self.0.kind {
+            Kind::Call(CallError::TooLong(why)) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with an answer that could be read as a message.
+    pub(crate) fn fault_of_answer(&self) -> Option<String> {
+        match &self.0.kind {
+            Kind::Call(CallError::Invalid(reason)) => Some(reason.clone()),
+            Kind::Shape(error) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+
     /// Why a skill, or a file of it, cannot be used: it is not what the entry of the skill describes.
     #[cfg(feature = "skills")]
     pub fn skill_mismatch(&self) -> Option<&bowline_skills::SkillMismatch> {
@@ -243,7 +268,10 @@ impl Error {
             Kind::Call(CallError::Failed { kind, .. }) => match kind {
                 FailureKind::NotSent | FailureKind::SessionLost => true,
                 FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 503),
-                FailureKind::Lost | FailureKind::NoAnswer | FailureKind::Unauthorized => false,
+                FailureKind::Lost
+                | FailureKind::NoAnswer
+                | FailureKind::TooLong(_)
+                | FailureKind::Unauthorized => false,
             },
             _ => false,
         }
@@ -261,7 +289,7 @@ impl Error {
                     false
                 }
                 FailureKind::Refused(status) => *status >= 500 && *status != 503,
-                FailureKind::Lost | FailureKind::NoAnswer => true,
+                FailureKind::Lost | FailureKind::NoAnswer | FailureKind::TooLong(_) => true,
             },
             _ => true,
         }
@@ -290,7 +318,7 @@ impl Error {
         match kind {
             FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer => true,
             FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 502 | 503 | 504),
-            FailureKind::SessionLost | FailureKind::Unauthorized => false,
+            FailureKind::SessionLost | FailureKind::Unauthorized | FailureKind::TooLong(_) => false,
         }
     }
 

@@ -157,7 +157,7 @@ impl Relay {
     async fn call_tool(&self, request: Request) -> Response {
         let CallToolParams { name, arguments, .. } = read(&request)?;
         self.demand_task(&name, &request.parts)?;
-        let headers = self.passed_headers(&name, &request)?;
+        let headers = self.passed_headers(&name, &request).await?;
         let arguments = arguments.unwrap_or_default();
         let call = || {
             let call = self.client.call(name.clone(), &arguments);

@@ -204,7 +204,9 @@ pub fn layered_builder(
     limits: &GatewayLimits,
     layer: Option<Arc<dyn ClientLayer>>,
 ) -> ClientBuilder {
-    let mut bounds = Limits::default();
+    let mut bounds = Limits::for_client();
+    bounds.frame = limits.message;
+    bounds.long_messages = limits.long_messages.clone();
     (bounds.request_timeout, bounds.request_deadline) = (limits.call, limits.call);
     // The usual limits are for the user of one client.
     bounds.questions_per_minute = limits.questions_per_minute;

@@ -57,6 +57,9 @@ impl Fan {
         if let Some(minutes) = file.gateway.idle_minutes {
             limits.idle = std::time::Duration::from_secs(minutes.saturating_mul(60));
         }
+        if let Some(bytes) = file.gateway.max_message() {
+            limits = limits.with_message(bytes);
+        }
         if let Some(baggage) = file.gateway.baggage {
             limits.baggage = baggage;
         }
@@ -140,7 +143,7 @@ fn mount(
     lot: &Arc<ParkingLot>,
 ) -> Result<Service, ConfigError> {
     let name = file.gateway.name.as_deref().unwrap_or("bowline");
-    let mut server = Server::new(name, env!("CARGO_PKG_VERSION"));
+    let mut server = Server::new(name, env!("CARGO_PKG_VERSION")).limits(limits.server());
     let entries = members.iter().map(|member| member.entry.clone()).collect();
     let owners = Arc::new(ResourceOwners::new(entries, options.reporter.clone()));
     for (number, member) in members.iter().enumerate() {

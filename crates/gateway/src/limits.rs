@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use bowline_proto::codec::long::LongMessages;
+use bowline_proto::limits::Limits;
+
 use crate::park::ParkLimits;
 
 /// The limits of a gateway. All are finite.
@@ -61,6 +64,11 @@ pub struct GatewayLimits {
     pub open_questions: usize,
     /// Calls that wait for answers of their callers (2026-07-28).
     pub park: ParkLimits,
+    /// Bytes of one message of a server, and so of one result that is passed on.
+    pub message: usize,
+    /// The room for long messages of all servers together, in bytes. Clones of these limits share
+    /// it. See [`Limits::long_messages`].
+    pub long_messages: LongMessages,
     /// Bytes of the instructions of one server.
     pub instructions: usize,
     /// How often the configuration file is looked at for changes.
@@ -92,6 +100,8 @@ impl Default for GatewayLimits {
             questions_per_minute: 10_000,
             open_questions: 1024,
             park: ParkLimits::default(),
+            message: Limits::for_client().frame,
+            long_messages: Limits::for_client().long_messages,
             instructions: 2048,
             reload: Duration::from_secs(1),
             baggage: false,
@@ -100,6 +110,24 @@ impl Default for GatewayLimits {
 }
 
 impl GatewayLimits {
+    /// The same limits with longer or shorter messages. The room for long ones grows with them, so
+    /// that two of them fit.
+    #[must_use]
+    pub fn with_message(mut self, bytes: usize) -> Self {
+        self.message = bytes;
+        if bytes > self.long_messages.bytes() / 2 {
+            self.long_messages = LongMessages::new(bytes.saturating_mul(2));
+        }
+        self
+    }
+
+    /// The limits of a server that passes on what these servers answer.
+    pub fn server(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.result = self.message;
+        limits
+    }
+
     /// The pause before the next start, after this many failures in a row: with full jitter, so that
     /// many gateways do not start a server at the same moment.
     pub(crate) fn pause(&self, failures: u32) -> Duration {

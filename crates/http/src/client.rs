@@ -39,6 +39,7 @@ mod raw;
 #[cfg(feature = "auth-client")]
 mod redirect;
 mod reply;
+mod secrets;
 mod shared;
 mod transport;
 

@@ -140,6 +140,7 @@ fn reason(error: &CallError) -> &'static str {
         CallError::Closed => "closed",
         CallError::NotOffered { .. } => "not_offered",
         CallError::Invalid(_) => "invalid_answer",
+        CallError::TooLong(_) => "answer_too_long",
         CallError::TaskCancelled(_) => attribute::CANCELLED,
         CallError::Unanswered(_) | CallError::TooManyRounds(_) => "unanswered_question",
         CallError::Failed { .. } => "failed",

@@ -9,6 +9,8 @@
 
 use std::time::Duration;
 
+use crate::codec::long::LongMessages;
+
 /// The bounds of one connection.
 ///
 /// ```
@@ -16,14 +18,21 @@ use std::time::Duration;
 ///
 /// let mut limits = Limits::default();
 /// limits.in_flight = 8;
-/// assert!(limits.result < limits.frame);
+/// assert!(limits.result < Limits::for_client().frame);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one message. A longer one is answered with an error and skipped at constant
-    /// memory. The other SDKs settled on the same 4 MiB.
+    /// Bytes of one message. A longer one is answered with an error, or fails the call that it
+    /// answers, and is skipped at constant memory. A server takes 4 MiB by default, as the other
+    /// SDKs do, because it may have strangers for clients. A client takes more
+    /// ([`for_client`](Self::for_client)).
     pub frame: usize,
+    /// The room for long messages while they arrive and are decoded, in bytes. All connections
+    /// whose limits are clones of one value share it, so that their number does not multiply
+    /// [`frame`](Self::frame). A message that finds no room is treated like one that is too long.
+    /// Bodies that arrive at an HTTP server have a room of their own, `HttpLimits::bodies`.
+    pub long_messages: LongMessages,
     /// Levels of nested arrays and objects in one message, as in `serde_json`.
     pub depth: usize,
     /// Messages in one batch (2025-03-26 only).
@@ -37,8 +46,8 @@ pub struct Limits {
     /// clients sends thousands per second; a client in an endless loop sends several times this
     /// limit.
     pub requests_per_minute: usize,
-    /// Bytes of one result. Slightly less than [`frame`](Self::frame), so that the whole message
-    /// still fits a client with the same limits.
+    /// Bytes of one result. Slightly less than a client takes by default, so that it can read the
+    /// whole message.
     pub result: usize,
     /// Log messages that one call may send per minute; further ones are dropped.
     pub logs_per_minute: usize,
@@ -84,16 +93,31 @@ pub struct Limits {
     pub drain: Duration,
 }
 
+/// What a client takes in one message: a screenshot of a large screen, or a text of 16 MB that a tool
+/// gives twice, as content and as structured content, with its line ends and quotes escaped.
+const FRAME_OF_CLIENT: usize = 64 * 1024 * 1024;
+
+impl Limits {
+    /// The default of clients. A user has chosen the servers of a client, and their answers hold
+    /// files and pictures. So one message may have 64 MiB, while a [server](Self::default) takes
+    /// 4 MiB from its clients.
+    pub fn for_client() -> Self {
+        Self { frame: FRAME_OF_CLIENT, ..Self::default() }
+    }
+}
+
+/// The default of servers; [`for_client`](Limits::for_client) is that of clients.
 impl Default for Limits {
     fn default() -> Self {
         Self {
             frame: 4 * 1024 * 1024,
+            long_messages: LongMessages::new(256 * 1024 * 1024),
             depth: 128,
             batch: 100,
             in_flight: 64,
             backlog: 256,
             requests_per_minute: 1_800_000,
-            result: 4 * 1024 * 1024 - 64 * 1024,
+            result: FRAME_OF_CLIENT - 64 * 1024,
             logs_per_minute: 600,
             subscriptions: 1024,
             subscribed_resources: 1024,

@@ -7,6 +7,8 @@
 //! The values are read later, one by one, by the code that wants them: an extractor, the envelope
 //! of the era, a handler. Values that no code asks for are never decoded. A clone shares the text.
 
+mod unique;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;

@@ -7,6 +7,7 @@
 use bowline_types::error::ErrorObject;
 use bytes::Bytes;
 
+use crate::codec::long::Oversize;
 use crate::mirror::Mirror;
 use crate::request::ExchangeId;
 
@@ -51,7 +52,8 @@ impl SendFailure {
             FailureKind::NotSent
             | FailureKind::SessionLost
             | FailureKind::Lost
-            | FailureKind::NoAnswer => None,
+            | FailureKind::NoAnswer
+            | FailureKind::TooLong(_) => None,
         }
     }
 }
@@ -74,6 +76,9 @@ pub enum FailureKind {
     /// The server answered with success, but not with the answer to the message. It may have processed
     /// the message.
     NoAnswer,
+    /// The answer of the server was skipped, because it is too long. The server has processed the
+    /// message.
+    TooLong(Oversize),
 }
 
 /// The stream that a message belongs to.

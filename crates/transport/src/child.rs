@@ -364,7 +364,7 @@ impl Reader for ChildReader {
             Some(Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _)) => {
                 self.process.note_output(text);
             }
-            Some(Unit::TooLong(_) | Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_)) => {}
+            Some(Unit::TooLong(..) | Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_)) => {}
             None if self.ended => {}
             None => {
                 let end = self.process.end().await;

@@ -29,6 +29,8 @@ enum Kind {
     /// A child process ended; says how.
     #[cfg(feature = "child")]
     Exited(String),
+    /// This side gave up the connection; says why.
+    GivenUp(String),
 }
 
 impl Error {
@@ -38,7 +40,7 @@ impl Error {
             Kind::Closed => true,
             #[cfg(feature = "child")]
             Kind::Exited(_) => true,
-            Kind::Io(_) | Kind::Start(_) => false,
+            Kind::Io(_) | Kind::Start(_) | Kind::GivenUp(_) => false,
         }
     }
 
@@ -53,6 +55,16 @@ impl Error {
     #[cfg(feature = "child")]
     pub fn is_exited(&self) -> bool {
         matches!(self.kind, Kind::Exited(_))
+    }
+
+    /// Whether the client gave up a connection that it had: the server answered no pings, wrote too
+    /// much that is no message, or did not agree to a new session.
+    pub fn is_given_up(&self) -> bool {
+        matches!(self.kind, Kind::GivenUp(_))
+    }
+
+    pub(crate) fn given_up(reason: impl Into<String>) -> Self {
+        Self { kind: Kind::GivenUp(reason.into()), source: None }
     }
 
     pub(crate) fn closed() -> Self {
@@ -92,7 +104,7 @@ impl fmt::Display for Error {
         match &self.kind {
             Kind::Closed => f.write_str("the channel is closed"),
             Kind::Io(action) => f.write_str(action),
-            Kind::Start(reason) => f.write_str(reason),
+            Kind::Start(reason) | Kind::GivenUp(reason) => f.write_str(reason),
             #[cfg(feature = "child")]
             Kind::Exited(story) => f.write_str(story),
         }

@@ -97,7 +97,8 @@ pub struct LinesReader<R> {
 impl<R> LinesReader<R> {
     /// A reader of lines of at most [`Limits::frame`] bytes.
     pub fn new(source: R, limits: &Limits) -> Self {
-        Self { source: Some(source), lines: LineReader::new(limits.frame), room: READ }
+        let lines = LineReader::sharing(limits.frame, &limits.long_messages);
+        Self { source: Some(source), lines, room: READ }
     }
 }
 

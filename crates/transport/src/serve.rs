@@ -21,6 +21,7 @@ use bowline_proto::sync::Panicked;
 use bowline_proto::transmit::Transmit;
 use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
+use tokio::task::yield_now;
 use tokio::time::Instant;
 use tower_service::Service;
 
@@ -62,6 +63,8 @@ where
     let mut driver = Driver::new(service, config, client);
     let outcome = driver.run(&mut reader, &mut writer, stop).await;
     driver.connection.close();
+    // Calls end now, and not only when the writer has closed.
+    drop(driver);
     writer.close().await;
     match outcome {
         Err(error) if !error.is_closed() => Err(error),
@@ -92,6 +95,8 @@ enum Woken {
     Timeout,
     Drained,
     Stopped,
+    /// Only reads were ready for a while, and other tasks ran.
+    Yielded,
 }
 
 impl<S> Driver<S>
@@ -130,6 +135,8 @@ where
         let mut writing = false;
         // Set once no more input comes: until when calls may still run.
         let mut drain: Option<Instant> = None;
+        // How many more messages may be read before something else has its turn.
+        let mut reads_left = BATCH;
         loop {
             self.work();
             writing |= !self.queue.is_empty();
@@ -137,10 +144,13 @@ where
                 return Ok(());
             }
             let room = self.queue.len() < BATCH;
-            let reads = drain.is_none() && room && self.connection.wants_input();
+            let may_read = drain.is_none() && room && self.connection.wants_input();
+            let reads = may_read && reads_left > 0;
             let timeout = self.connection.poll_timeout().map(Instant::from_std);
             // Reads come before writes, so that the answers to many small requests become one
             // write. `stop` comes first, so that a client that floods the server cannot delay it.
+            // After a batch of reads everything else comes first once, so that the flood does not
+            // delay its own answers either.
             let woken = tokio::select! {
                 biased;
                 () = &mut stop, if drain.is_none() => Woken::Stopped,
@@ -150,6 +160,11 @@ where
                 written = writer.write(&mut self.queue), if writing => Woken::Written(written),
                 () = wait_until(timeout) => Woken::Timeout,
                 () = wait_until(drain) => Woken::Drained,
+                () = yield_now(), if may_read && !reads => Woken::Yielded,
+            };
+            reads_left = match woken {
+                Woken::Read(_) => reads_left - 1,
+                _ => BATCH,
             };
             match woken {
                 Woken::Read(Ok(Some(unit))) => self.receive(unit),
@@ -167,6 +182,7 @@ where
                     drain = Some(self.end_of_input());
                 }
                 Woken::Drained => return Ok(()),
+                Woken::Yielded => {}
             }
         }
     }

@@ -115,7 +115,7 @@ where
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.inner.read().await?;
         if let Some(
-            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) | Unit::TooLong(text),
+            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) | Unit::TooLong(text, _),
         ) = &unit
         {
             (self.show)(TapDirection::Received, text);

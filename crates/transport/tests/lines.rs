@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::long::{LongMessages, Oversize};
 use bowline_proto::limits::Limits;
 use bowline_transport::duplex::duplex;
 use bowline_transport::lines::{LinesReader, LinesWriter};
@@ -103,10 +104,39 @@ async fn a_message_over_the_limit_is_reported_and_the_next_one_is_read() {
         raw.write_all(b"\n{}\n").await.unwrap();
     };
     let receive = async {
-        assert!(matches!(reader.read().await.unwrap(), Some(Unit::TooLong(_))));
+        assert!(matches!(reader.read().await.unwrap(), Some(Unit::TooLong(..))));
         assert_eq!(next(&mut reader).await, "{}");
     };
     tokio::join!(send, receive);
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_messages_of_all_connections_together_stay_within_their_room() {
+    const ROOM: usize = 4 << 20;
+    let mut limits = limits();
+    limits.frame = ROOM;
+    limits.long_messages = LongMessages::new(ROOM);
+    let long = vec![b'x'; 3 << 20];
+    let mut readers = Vec::new();
+    for number in 0..8 {
+        let (mut raw, near) = tokio::io::duplex(ROOM);
+        let mut reader = LinesReader::new(near, &limits.clone());
+        // The line has no end yet.
+        raw.write_all(&long).await.unwrap();
+        match tokio::time::timeout(Duration::from_secs(1), reader.read()).await {
+            Err(_) => assert_eq!(number, 0, "there is room for one"),
+            Ok(Ok(Some(Unit::TooLong(_, why)))) => assert_eq!(why, Oversize::Crowded(ROOM)),
+            Ok(other) => panic!("{other:?}"),
+        }
+        assert!(limits.long_messages.held() <= ROOM);
+        readers.push((raw, reader));
+    }
+    let (mut raw, mut reader) = readers.swap_remove(0);
+    raw.write_all(b"\n").await.unwrap();
+    let whole = reader.read().await.unwrap();
+    assert!(matches!(&whole, Some(Unit::Text(text)) if text.len() == long.len()));
+    drop(whole);
+    assert_eq!(limits.long_messages.held(), 0);
 }
 
 /// A stream that counts writes, each of which would be a system call.

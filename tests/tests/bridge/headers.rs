@@ -3,6 +3,7 @@
 use bowline::layer::{self, Next};
 use bowline::proto::request::Request;
 use bowline::types::error::code;
+use bowline::types::json::RawJson;
 use bowline::types::method::Method;
 use bowline::{Args, Server, Tool};
 use bowline_gateway::bridge;
@@ -51,6 +52,52 @@ async fn a_header_that_differs_from_its_argument_is_refused() {
         client.tools().all().await.unwrap();
         let refused = client.call("place", json!({ "region": "west" })).await.unwrap_err();
         assert_eq!(refused.rpc().unwrap().code, code::HEADER_MISMATCH, "{cell:?}");
+    }
+}
+
+/// Such a call is the first of a connection: nothing has listed the tools.
+// spec: XMH-21, XMH-22
+#[tokio::test(start_paused = true)]
+async fn a_header_that_differs_from_its_argument_is_refused_before_the_first_list() {
+    for cell in cells(&[(M, L), (M, M)]) {
+        let lie = |mut request: Request, next: Next| {
+            if request.parts.method == Method::ToolsCall {
+                request.parts.headers = Some([("region", Some("east"))].into_iter().collect());
+            }
+            next.run(request)
+        };
+        let bridge = bridge(parked(cell.relay(&server()).await), None);
+        let bridge = bridge.layer(layer::from_fn(lie));
+        let client = cell.client(&bridge, |builder| builder).await;
+        let refused = client.call("place", json!({ "region": "west" })).await.unwrap_err();
+        assert_eq!(refused.rpc().unwrap().code, code::HEADER_MISMATCH, "{cell:?}");
+    }
+}
+
+/// The bridge would compare one value with the header, and the server behind might use the other.
+#[tokio::test(start_paused = true)]
+async fn a_key_that_occurs_twice_in_the_arguments_is_refused_by_the_bridge() {
+    for arguments in [
+        r#"{"region":"east","region":"west"}"#,
+        r#"{"region":"east","at":{"x":1,"x":2}}"#,
+        r#"{"region":"east","at":[{"x":1,"\u0078":2}]}"#,
+    ] {
+        for cell in cells(&ALL) {
+            let double = move |mut request: Request, next: Next| {
+                if request.parts.method == Method::ToolsCall {
+                    let arguments = RawJson::from_checked(arguments);
+                    request.params = request.params.with("arguments", &arguments);
+                }
+                next.run(request)
+            };
+            let bridge = bridge(parked(cell.relay(&server()).await), None);
+            let bridge = bridge.layer(layer::from_fn(double));
+            let client = cell.client(&bridge, |builder| builder).await;
+            let refused = client.call("place", json!({ "region": "west" })).await.unwrap_err();
+            let refused = refused.rpc().unwrap();
+            assert_eq!(refused.code, code::INVALID_PARAMS, "{cell:?}: {refused}");
+            assert!(refused.message.contains("occurs twice"), "{cell:?}: {refused}");
+        }
     }
 }
 

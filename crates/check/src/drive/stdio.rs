@@ -38,7 +38,7 @@ pub(super) enum Line {
 impl Lines {
     pub(super) fn start(command: &Command) -> Result<Self, String> {
         let child = command.clone().grace(GRACE).spawn().map_err(|error| with_causes(&error))?;
-        let (reader, writer) = child.split(&Limits::default());
+        let (reader, writer) = child.split(&Limits::for_client());
         Ok(Self { reader, writer, gone: None, noise: None })
     }
 
@@ -57,7 +57,7 @@ impl Lines {
         }
         match timeout_at(end, self.reader.read()).await {
             Err(_) => Line::Timeout,
-            Ok(Ok(Some(Unit::Text(text) | Unit::Read(text, _) | Unit::TooLong(text)))) => {
+            Ok(Ok(Some(Unit::Text(text) | Unit::Read(text, _) | Unit::TooLong(text, _)))) => {
                 Line::Text(text)
             }
             // The other units come over HTTP only.

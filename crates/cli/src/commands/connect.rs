@@ -48,7 +48,7 @@ impl Args {
         let patience = self.timeout;
         let options = BridgeOptions { callers: Callers::One, patience, layer: None, keys: None };
         let bridge = interruptible(bridge_to(target, options)).await?;
-        let outcome = over_stdio(&bridge.server()).await;
+        let outcome = over_stdio(&self.server.message.over_stdio(bridge.server())).await;
         closing(bridge.close()).await;
         outcome.map(|()| Exit::Done)
     }

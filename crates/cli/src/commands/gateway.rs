@@ -15,7 +15,8 @@ use bowline::transport::child::Stderr;
 use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables};
 use bowline_gateway::{
-    AskingServers, Dial, FileStamp, Gateway, GatewayOptions, Logins, Reloaded, bridge,
+    AskingServers, Dial, FileStamp, Gateway, GatewayLimits, GatewayOptions, Logins, Reloaded,
+    bridge,
 };
 
 use self::announced::Announced;
@@ -24,6 +25,7 @@ use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::closing;
 use crate::logins::GatewayLogins;
+use crate::message_size::MessageArgs;
 use crate::observe::{Observation, ObserveArgs};
 use crate::print::{self, line, text};
 use crate::serving::{ADDRESS, HttpArgs, over_stdio};
@@ -56,6 +58,8 @@ pub(crate) struct Args {
     /// Runs and calls what a change of the file brings, without asking
     #[arg(long)]
     yes: bool,
+    #[command(flatten)]
+    message: MessageArgs,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -91,7 +95,7 @@ impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
         let path = self.path()?;
         let seen = FileStamp::of(&path);
-        let file = reload::read(&path).map_err(|error| unusable(&error))?;
+        let file = reload::read(&path, self.message).map_err(|error| unusable(&error))?;
         if let Some(problem) = reload::writable_by_all(&path) {
             print::warning(line(problem));
         }
@@ -103,7 +107,9 @@ impl Args {
         let observation = self.observe.begin().await?;
         let variables = self.inputs.variables(Some(&folder(&path)));
         let reloading = self.reloading(&path, &variables, address.as_deref());
-        let mut options = self.options(variables, &observation);
+        let message = self.message.or(file.gateway.max_message());
+        let limits = message.gateway(GatewayLimits::default());
+        let mut options = self.options(variables, &observation).limits(limits);
         if address.is_none() {
             options = options.for_one_caller();
         }
@@ -123,9 +129,10 @@ impl Args {
         let serving = async {
             match &address {
                 Some(at) => {
-                    self.listen.serve(shared.http(&server, &observation), at, &observation).await
+                    let http = shared.http(&message.over_http(server), &observation);
+                    self.listen.serve(message.bodies(http), at, &observation).await
                 }
-                None => serve_stdio(&server, &observation).await,
+                None => serve_stdio(&message.over_stdio(server), &observation).await,
             }
         };
         let outcome = tokio::select! {
@@ -174,7 +181,8 @@ impl Args {
         };
         let metadata = std::fs::metadata(path).ok();
         let owner = metadata.and_then(|it| reload::owner(&it));
-        Reloading { path: path.to_owned(), variables: variables.clone(), consent, owner }
+        let (path, variables) = (path.to_owned(), variables.clone());
+        Reloading { path, variables, consent, owner, message: self.message }
     }
 
     /// What the gateway gets from this command: logins, layers, reports, and a memory.

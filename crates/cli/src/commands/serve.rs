@@ -66,7 +66,8 @@ impl Args {
         };
         let bridge = interruptible(bridge_to(target, options)).await?;
         let server = shared.server(observation.server(bridge.server()));
-        let http = shared.http(&server, &observation);
+        let message = self.server.message;
+        let http = message.bodies(shared.http(&message.over_http(server), &observation));
         let outcome = self.listen.serve(http, &self.http, &observation).await;
         closing(bridge.close()).await;
         closing(observation.end()).await;

@@ -106,6 +106,9 @@ impl Target {
         if !self.revisions.is_empty() {
             builder = builder.revisions(self.revisions);
         }
+        if let Some(bytes) = self.message.bytes() {
+            builder = builder.longest_message(bytes);
+        }
         match self.place {
             // Boxed: what a connection needs until it stands is many times what a command needs.
             Place::Command(command) => Box::pin(builder.connect(command)).await,

@@ -22,6 +22,7 @@ mod kernel;
 mod list;
 mod listing_server;
 mod login;
+mod long_messages;
 mod observe;
 #[cfg(target_os = "linux")]
 mod promises;

@@ -1,5 +1,7 @@
 //! The errors that a relay answers with.
 
+use std::borrow::Cow;
+
 use bowline_proto::request::{Request, Response, Success};
 use bowline_types::elicitation::UrlElicitationRequired;
 use bowline_types::error::{ErrorObject, code};
@@ -101,7 +103,7 @@ pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
     }
     let reason = match error.unanswered() {
         // A server with a handshake would get this text, and could tell the caller.
-        Some(why) => &format!("asked a question that was not answered: {}", why.message),
+        Some(why) => format!("asked a question that was not answered: {}", why.message).into(),
         None => reason(error),
     };
     let failure = RelayFailure { may_have_run: error.may_have_run() };
@@ -109,15 +111,22 @@ pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
 }
 
 /// Why a call failed on its way, without internal details.
-fn reason(error: &Error) -> &'static str {
-    match error {
+fn reason(error: &Error) -> Cow<'static, str> {
+    if let Some(why) = error.oversize() {
+        return format!("gave an answer that is {why}").into();
+    }
+    if let Some(fault) = error.fault_of_answer() {
+        return format!("gave an answer that cannot be passed on: {fault}").into();
+    }
+    let reason = match error {
         _ if error.is_timeout() => "did not answer in time",
         _ if error.is_closed() => "is gone",
         _ if error.is_denied() => "was not asked, because the application did not allow it",
         _ if error.is_invalid_answer() => "gave an answer that cannot be passed on",
         _ if error.may_have_run() => "was asked, but gave no answer",
         _ => "was not asked",
-    }
+    };
+    reason.into()
 }
 
 /// Reads the params of a request.

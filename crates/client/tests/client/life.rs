@@ -72,9 +72,14 @@ async fn a_server_that_stays_silent_is_given_up() {
         let start = Instant::now();
         let (call, _) = begin_call(&client, &mut peer).await;
         question(&client, &mut peer).await;
-        assert!(call.await.unwrap_err().is_closed());
+        let error = call.await.unwrap_err();
+        assert!(error.is_closed());
+        let why = "calling `work`: the connection closed before the answer came: the server is \
+                   silent, and gave no sign of life within 2s";
+        assert_eq!(error.to_string(), why);
         assert_eq!(start.elapsed(), 12 * SECOND);
-        assert!(client.is_closed());
+        let error = client.call("work", ()).await.unwrap_err();
+        assert!(error.may_retry() && error.to_string().ends_with("within 2s"), "{error}");
         peer.hears_the_end().await;
     }
     let expected = "the server is silent, and gave no sign of life within 2s";

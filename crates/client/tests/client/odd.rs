@@ -99,8 +99,9 @@ async fn an_answer_that_is_too_long_fails_its_call_alone() {
         };
         let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
         let error = outcome.unwrap_err();
-        assert!(error.is_invalid_answer());
-        assert!(error.to_string().ends_with("it is longer than 4096 bytes"), "{error}");
+        assert!(error.is_too_long() && !error.is_invalid_answer());
+        let expected = "calling `work`: the server's answer is longer than 4096 bytes";
+        assert_eq!(error.to_string(), expected);
         assert_call_works(&client, &mut peer).await;
     }
 }

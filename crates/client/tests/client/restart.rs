@@ -113,6 +113,19 @@ async fn a_server_that_dies_is_restarted_and_the_call_is_not_repeated() {
     }
 }
 
+#[tokio::test]
+async fn a_call_during_a_long_pause_before_the_restart_times_out_after_its_own_time() {
+    let mortal = Mortal::new();
+    let restart = Restart::default().pause(Duration::from_secs(600));
+    let builder = mortal.client(Revision::V2026_07_28);
+    let client = builder.connect(mortal.command(restart)).await.unwrap();
+    client.call("die", ()).await.unwrap_err();
+    let call = client.call("start", ()).timeout(Duration::from_millis(50));
+    let outcome = tokio::time::timeout(Duration::from_secs(60), call.into_future()).await;
+    assert!(outcome.expect("the call has a time-out").unwrap_err().is_timeout());
+    assert_eq!(mortal.starts(), 1);
+}
+
 // spec: STDIO-16
 #[tokio::test]
 async fn a_server_that_exits_successfully_is_restarted_too() {

@@ -6,7 +6,8 @@ use super::error::ConfigError;
 /// The `gateway` section of a configuration file.
 ///
 /// ```json
-/// { "gateway": { "name": "work", "http": "127.0.0.1:8809", "instructions": false, "idleMinutes": 30 } }
+/// { "gateway": { "name": "work", "http": "127.0.0.1:8809", "instructions": false, "idleMinutes": 30,
+///               "maxMessageMiB": 256 } }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -19,8 +20,18 @@ pub struct GatewaySection {
     pub instructions: Option<bool>,
     /// After how many minutes without calls a server is stopped.
     pub idle_minutes: Option<u64>,
+    /// The longest message that the gateway takes, in MiB.
+    pub max_message_mib: Option<u64>,
     /// Whether the `baggage` of callers reaches servers; no if not given.
     pub baggage: Option<bool>,
+}
+
+impl GatewaySection {
+    /// The longest message that the gateway takes, in bytes, if the file sets it.
+    pub fn max_message(&self) -> Option<usize> {
+        let bytes = self.max_message_mib?.saturating_mul(1024 * 1024);
+        Some(usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
 }
 
 /// Reads the section.
@@ -33,9 +44,11 @@ pub(crate) fn read(root: &At<'_>) -> Result<GatewaySection, ConfigError> {
             "http" => section.http = Some(at.text()?.to_owned()),
             "instructions" => section.instructions = Some(at.flag()?),
             "idleMinutes" => section.idle_minutes = Some(at.count()?),
+            "maxMessageMiB" => section.max_message_mib = Some(at.count()?),
             "baggage" => section.baggage = Some(at.flag()?),
             _ => {
-                let advice = "it may have name, http, instructions, idleMinutes, baggage";
+                let advice = "it may have name, http, instructions, idleMinutes, maxMessageMiB, \
+                              baggage";
                 return Err(at.fault("this setting is unknown").with_advice(advice));
             }
         }

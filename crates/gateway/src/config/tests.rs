@@ -296,7 +296,7 @@ fn faults_name_file_place_and_remedy() {
         ),
         (
             "{ \"gateway\": { \"port\": 1 } }",
-            "c.json: $.gateway.port: this setting is unknown; it may have name, http, instructions, idleMinutes, baggage",
+            "c.json: $.gateway.port: this setting is unknown; it may have name, http, instructions, idleMinutes, maxMessageMiB, baggage",
         ),
     ] {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();

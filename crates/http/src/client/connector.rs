@@ -148,7 +148,9 @@ fn add_plain_headers(address: &Address, matcher: &Matcher, headers: &mut HeaderM
     }
     let proxy = matcher.intercept(address.uri());
     if let Some(secret) = proxy.as_ref().and_then(Intercept::basic_auth) {
-        headers.insert(PROXY_AUTHORIZATION, secret.clone());
+        let mut secret = secret.clone();
+        secret.set_sensitive(true);
+        headers.insert(PROXY_AUTHORIZATION, secret);
     }
 }
 

@@ -10,6 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bowline_proto::codec::Unit;
+use bowline_proto::codec::long::{LongMessages, Oversize};
 use bowline_proto::codec::sse::SseReader;
 use bowline_proto::sync::poll_once;
 use bowline_types::text::with_causes;
@@ -50,13 +51,14 @@ pub(super) enum Ended {
     Broken(BoxError),
     /// Nothing came for this long.
     Silent(Duration),
-    /// It is longer than this many bytes.
-    TooLong(usize),
+    /// It is too long.
+    TooLong(Oversize),
 }
 
 impl EventStream {
-    pub(super) fn new(body: Incoming, frame: usize, limits: &HttpClientLimits) -> Self {
-        Self { body, reader: SseReader::new(frame), idle: limits.idle, comments: 0 }
+    pub(super) fn new(body: Incoming, limits: BodyLimits<'_>) -> Self {
+        let reader = SseReader::sharing(limits.frame, limits.long_messages);
+        Self { body, reader, idle: limits.http.idle, comments: 0 }
     }
 
     /// Reads the next event. Dropping the future loses nothing.
@@ -115,9 +117,20 @@ impl fmt::Display for Ended {
             Self::Closed => f.write_str("the server closed the stream before the answer"),
             Self::Broken(error) => write!(f, "the answer broke off: {}", with_causes(&**error)),
             Self::Silent(after) => write!(f, "the answer broke off: nothing came for {after:?}"),
-            Self::TooLong(most) => write!(f, "the answer is longer than {most} bytes"),
+            Self::TooLong(why) => write!(f, "the answer is {why}"),
         }
     }
+}
+
+/// How much of a body is read, and how long its reader waits.
+#[derive(Clone, Copy)]
+pub(super) struct BodyLimits<'a> {
+    /// The most bytes of a message.
+    pub(super) frame: usize,
+    /// The room for long messages.
+    pub(super) long_messages: &'a LongMessages,
+    /// The limits of the connection.
+    pub(super) http: &'a HttpClientLimits,
 }
 
 /// Reads a body of at most `most` bytes, with pauses of at most `idle`.
@@ -125,7 +138,9 @@ pub(super) async fn whole(
     body: &mut Incoming,
     most: usize,
     idle: Duration,
+    room: &LongMessages,
 ) -> Result<Bytes, Ended> {
+    let mut share = None;
     let mut first = Bytes::new();
     let mut more = BytesMut::new();
     while !body.is_over() {
@@ -137,8 +152,13 @@ pub(super) async fn whole(
         };
         match next {
             Ok(Some(Ok(piece))) => {
-                if first.len() + more.len() + piece.len() > most {
-                    return Err(Ended::TooLong(most));
+                let length = first.len() + more.len() + piece.len();
+                if length > most {
+                    return Err(Ended::TooLong(Oversize::Longer(most)));
+                }
+                if length > LongMessages::FREE {
+                    let share = share.get_or_insert_with(|| room.share());
+                    share.grow(length).map_err(Ended::TooLong)?;
                 }
                 // Most bodies come in one piece, which is not copied.
                 if first.is_empty() && more.is_empty() {
@@ -153,5 +173,9 @@ pub(super) async fn whole(
             Err(_) => return Err(Ended::Silent(idle)),
         }
     }
-    Ok(if more.is_empty() { first } else { more.freeze() })
+    let text = if more.is_empty() { first } else { more.freeze() };
+    Ok(match share {
+        Some(share) => share.keep(text),
+        None => text,
+    })
 }

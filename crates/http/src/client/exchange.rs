@@ -21,6 +21,7 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::StatusCode;
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::events::EventStream;
@@ -46,13 +47,16 @@ pub(super) struct ClientExchange {
 
 impl ClientExchange {
     /// Sends a request, and delivers its answer and what comes before it. Dropping this closes the
-    /// connection, which cancels the request in 2026-07-28. It takes one of the turns that bound
+    /// connection, which cancels the request in 2026-07-28. It takes one of the permits that bound
     /// the requests in flight, and returns it before it waits for the end of the stream.
     pub(super) async fn ask(&self) {
-        // Fails only if the semaphore is closed, which never happens.
-        let turn = self.shared.turns.acquire().await;
+        let permit = match self.permits() {
+            // Fails only if the semaphore is closed, which never happens.
+            Some(permits) => permits.acquire().await.ok(),
+            None => None,
+        };
         let outcome = self.answer().await;
-        drop(turn);
+        drop(permit);
         match outcome {
             Ok(None) => {}
             Ok(Some(events)) => Box::pin(self.linger(events)).await,
@@ -96,6 +100,17 @@ impl ClientExchange {
         tokio::select! {
             () = listen(shared, || shared.begin(&session)) => {}
             () = begin_at_last => {}
+        }
+    }
+
+    /// What bounds the requests like this one. A handshake needs no permit: requests that hold
+    /// theirs wait for its end, and there is one at a time. Subscriptions stay open, so they have
+    /// permits of their own.
+    fn permits(&self) -> Option<&Semaphore> {
+        match self.mirror.method {
+            Some(Method::Initialize) => None,
+            Some(method) if method.streams() => Some(&self.shared.subscription_permits),
+            _ => Some(&self.shared.permits),
         }
     }
 
@@ -205,7 +220,7 @@ impl ClientExchange {
         let body = match reply.whole(self.shared.body_limits()).await {
             Ok(body) => body,
             Err(_) if !reply.status().is_success() => Bytes::new(),
-            Err(ended) => return Err(reply.asked().lost(ended)),
+            Err(ended) => return Err(reply.asked().ended(&ended)),
         };
         let (unit, is_answer) = self.look_into(body);
         if is_answer && reply.status() != StatusCode::UNAUTHORIZED {
@@ -216,7 +231,7 @@ impl ClientExchange {
             Unit::Text(body)
             | Unit::Within(_, body)
             | Unit::Read(body, _)
-            | Unit::TooLong(body) => body,
+            | Unit::TooLong(body, _) => body,
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => Bytes::new(),
         };
         Err(reply.asked().refused(reply.status(), &body))
@@ -233,10 +248,10 @@ impl ClientExchange {
                     resumption.progress();
                     let (unit, is_answer) = match unit {
                         Unit::Text(text) => self.look_into(text),
-                        Unit::TooLong(head) => {
+                        Unit::TooLong(head, why) => {
                             let id = id_within(&head).and_then(|id| id.as_integer());
                             let is_answer = id.is_some() && id == self.mirror.id;
-                            (Unit::TooLong(head), is_answer)
+                            (Unit::TooLong(head, why), is_answer)
                         }
                         other => (other, false),
                     };
@@ -249,7 +264,7 @@ impl ClientExchange {
                     resumption.note(&events, &ended);
                     if !self.may_resume() || resumption.last_id().is_none() {
                         let asked = RequestLine { method: &method, address: &address };
-                        return Err(asked.lost(ended));
+                        return Err(asked.ended(&ended));
                     }
                     events = resumption.resume(&self.shared, || ()).await.map_err(|failure| {
                         SendFailure {

@@ -16,6 +16,7 @@ use hyper_util::client::legacy;
 
 use super::address::Address;
 use super::connector::{CutOff, Unreachable};
+use super::events::Ended;
 use super::fetch::BoxError;
 use super::peek;
 
@@ -61,6 +62,15 @@ impl RequestLine<'_> {
     /// The message was sent, and its outcome is unknown.
     pub(super) fn lost(self, how: impl fmt::Display) -> SendFailure {
         failure(FailureKind::Lost, format!("{self}: {how}"))
+    }
+
+    /// The answer to the message ended early, or cannot be read.
+    pub(super) fn ended(self, how: &Ended) -> SendFailure {
+        let lost = self.lost(how);
+        match how {
+            Ended::TooLong(why) => SendFailure { kind: FailureKind::TooLong(*why), ..lost },
+            _ => lost,
+        }
     }
 
     /// The server's response is not an answer to the message.

@@ -18,6 +18,7 @@ use bowline_auth::error::Error;
 use bowline_auth::fetch::{FetchLimits, FetchRequest, Fetched, Fetcher};
 use bowline_auth::secret::Secret;
 use bowline_auth::url::Url;
+use bowline_proto::codec::long::LongMessages;
 use bowline_proto::sync::lock;
 use bowline_types::text::with_causes;
 use bytes::Bytes;
@@ -326,9 +327,10 @@ async fn read(
     limits: FetchLimits,
 ) -> Result<Fetched, Error> {
     let (head, mut body) = response.into_parts();
-    let body = match events::whole(&mut body, limits.answer, limits.time).await {
+    let FetchLimits { answer: most, time, .. } = limits;
+    let body = match events::whole(&mut body, most, time, &LongMessages::new(most)).await {
         Ok(body) => body,
-        Err(Ended::TooLong(most)) => {
+        Err(Ended::TooLong(_)) => {
             return Err(failed(address, format_args!("the answer has more than {most} bytes")));
         }
         Err(Ended::Broken(error)) => {

@@ -11,8 +11,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpClientLimits {
-    /// The most requests in flight; further ones wait.
+    /// The most requests in flight; further ones wait. Handshakes and subscriptions do not count.
     pub exchanges: usize,
+    /// The most open subscriptions (`subscriptions/listen`); further ones wait until one ends.
+    pub subscriptions: usize,
     /// How long it may take to connect.
     pub connect: Duration,
     /// How long calls wait after a handshake for the response to the GET. Servers send questions on
@@ -63,6 +65,7 @@ impl Default for HttpClientLimits {
     fn default() -> Self {
         Self {
             exchanges: 1024,
+            subscriptions: 1024,
             connect: Duration::from_secs(10),
             opening: Duration::from_secs(3),
             answer: Duration::from_secs(3600),

@@ -9,7 +9,7 @@ use http::{Method, Response, StatusCode};
 use tokio::time::{sleep, timeout};
 
 use super::address::Address;
-use super::events::{self, Ended, EventStream};
+use super::events::{self, BodyLimits, Ended, EventStream};
 use super::failure::RequestLine;
 use super::fetch::Incoming;
 use super::limits::HttpClientLimits;
@@ -42,12 +42,13 @@ impl Reply {
 
     /// The body as an event stream.
     pub(super) fn into_events(self, limits: BodyLimits<'_>) -> EventStream {
-        EventStream::new(self.response.into_body(), limits.frame, limits.http)
+        EventStream::new(self.response.into_body(), limits)
     }
 
     /// Reads the whole body.
     pub(super) async fn whole(&mut self, limits: BodyLimits<'_>) -> Result<Bytes, Ended> {
-        events::whole(self.response.body_mut(), limits.frame, limits.http.idle).await
+        let BodyLimits { frame, long_messages, http } = limits;
+        events::whole(self.response.body_mut(), frame, http.idle, long_messages).await
     }
 
     /// The failure of a request that the server refused.
@@ -70,15 +71,6 @@ impl Reply {
         drop(self);
         pause.await;
     }
-}
-
-/// How much of a body is read, and how long its reader waits.
-#[derive(Clone, Copy)]
-pub(super) struct BodyLimits<'a> {
-    /// The most bytes of a message.
-    pub(super) frame: usize,
-    /// The limits of the connection.
-    pub(super) http: &'a HttpClientLimits,
 }
 
 /// The pauses that a busy server asked for with one message.

@@ -28,10 +28,12 @@ use self::authorized::Credentials;
 use super::address::Address;
 use super::authorize::Authorize;
 use super::connector::CutOff;
+use super::events::BodyLimits;
 use super::failure::RequestLine;
 use super::fetch::{Fetch, RequestBody};
 use super::limits::HttpClientLimits;
-use super::reply::{BodyLimits, BusyPauses, Reply, redirected};
+use super::reply::{BusyPauses, Reply, redirected};
+use super::secrets::SentSecrets;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -54,8 +56,11 @@ pub(super) struct Shared {
     pub(super) messages: Limits,
     pub(super) fetch: Arc<dyn Fetch>,
     pub(super) authorize: Option<Arc<dyn Authorize>>,
-    /// Bounds the requests that are in flight.
-    pub(super) turns: Semaphore,
+    secrets: SentSecrets,
+    /// Bounds the requests that are in flight, except for subscriptions.
+    pub(super) permits: Semaphore,
+    /// Bounds the open subscriptions.
+    pub(super) subscription_permits: Semaphore,
     /// To the reader; `None` ends the connection.
     units: mpsc::Sender<Option<Unit>>,
     /// False during a handshake; exchanges wait until it is true.
@@ -106,7 +111,8 @@ struct OutgoingRequest<'a> {
 impl Shared {
     /// The limits of the bodies of answers.
     pub(super) fn body_limits(&self) -> BodyLimits<'_> {
-        BodyLimits { frame: self.messages.frame, http: &self.limits }
+        let Limits { frame, long_messages, .. } = &self.messages;
+        BodyLimits { frame: *frame, long_messages, http: &self.limits }
     }
 
     pub(super) fn new(
@@ -116,12 +122,14 @@ impl Shared {
         units: mpsc::Sender<Option<Unit>>,
     ) -> Self {
         Self {
+            secrets: SentSecrets::new(&address, &headers),
             address,
             headers,
             messages,
             fetch,
             authorize: None,
-            turns: Semaphore::new(limits.exchanges),
+            permits: Semaphore::new(limits.exchanges),
+            subscription_permits: Semaphore::new(limits.subscriptions),
             limits,
             units,
             open: watch::channel(true).0,
@@ -133,6 +141,7 @@ impl Shared {
     /// Delivers a message to the [`HttpReader`](super::transport::HttpReader). Waits while the
     /// queue is full, so a client that reads slowly slows down the server.
     pub(super) async fn deliver(&self, unit: Unit) {
+        let unit = self.secrets.redact(unit);
         // If the channel is closed, the reader was dropped.
         if let Err(TrySendError::Full(unit)) = self.units.try_send(Some(unit)) {
             // Boxed to keep this future small, because there is nearly always room.
@@ -191,6 +200,7 @@ impl Shared {
         let mut id = headers.get(&SESSION_ID).cloned();
         if let Some(id) = &mut id {
             id.set_sensitive(true);
+            self.secrets.add(id);
         }
         self.session().id = id;
     }

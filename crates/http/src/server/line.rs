@@ -144,7 +144,7 @@ impl<T: Weigh> Line<T> {
     /// wait there until the client opens a GET stream, which it may never do.
     pub(super) fn drop_oldest(&self) {
         self.update_and_wake_blocked(|state| {
-            while state.bytes > self.most
+            while state.is_full(self.most)
                 && let Some(item) = state.items.pop_front()
             {
                 state.bytes -= item.bytes();

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use bowline_proto::client::CallError;
+use bowline_http::client::HttpClientLimits;
+use bowline_proto::client::{CallError, CallRequest};
 use bowline_proto::mirror::ParamHeader;
 use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::{CallObserver, connect};
+use bowline_transport::tap::Tap;
+use bowline_types::json::Object;
+use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::support::{User, config, done, fake, modern, tool};
+use crate::support::{User, config, done, fake, link, modern, tool};
 
 // spec: HTTP-3, HTTP-4, HTTP-7, HTTP-15, HDR-1, HDR-2, HDR-3, HDR-4, HDR-5, XMH-2, XMH-18
 #[tokio::test(start_paused = true)]
@@ -36,6 +40,46 @@ async fn every_request_is_a_post_whose_headers_repeat_it() {
     assert_eq!(claimed, "2026-07-28");
     assert!(received.header("mcp-session-id").is_none());
     received.result(&done());
+    call.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_through_a_tap_has_its_headers_and_its_answer() {
+    let (transport, mut fake) = fake();
+    let user = Arc::new(User::default());
+    let connecting = connect(
+        Tap::new(transport, |_, _: &[u8]| {}),
+        config(&[Revision::V2026_07_28]),
+        user.clone(),
+    );
+    let (link, ()) = tokio::join!(connecting, fake.discover());
+    let link = link.unwrap();
+    let call = link.call(tool("echo"), None);
+    let received = fake.expect("tools/call").await;
+    assert_eq!(received.header("mcp-method"), Some("tools/call"));
+    assert_eq!(received.header("mcp-protocol-version"), Some("2026-07-28"));
+    received.respond(500, &[], "out of order");
+    let CallError::Failed { kind, .. } = call.await.unwrap_err() else { panic!() };
+    assert_eq!(kind, FailureKind::Refused(500), "the failure finds its call by the id");
+}
+
+#[tokio::test(start_paused = true)]
+async fn open_subscriptions_hold_up_no_call() {
+    let (transport, mut fake) = fake();
+    let mut limits = HttpClientLimits::default();
+    limits.exchanges = 2;
+    let user = Arc::new(User::default());
+    let link = link(transport.with_limits(limits), Revision::V2026_07_28, &user);
+    let (link, ()) = tokio::join!(link, fake.discover());
+    let link = link.unwrap();
+    let listen = || CallRequest::new(Method::SubscriptionsListen, Object::default());
+    let _subscriptions = [(); 2].map(|()| link.call(listen(), None));
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        streams.push(fake.expect("subscriptions/listen").await.events());
+    }
+    let call = link.call(tool("echo"), None);
+    fake.expect("tools/call").await.result(&done());
     call.await.unwrap();
 }
 

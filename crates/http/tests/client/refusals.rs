@@ -7,10 +7,11 @@ use bowline_proto::client::CallError;
 use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::connect;
 use bowline_types::revision::Revision;
-use serde_json::json;
+use http::header::{AUTHORIZATION, HeaderValue};
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::support::{FakeServer, User, config, done, fake, modern, patient, tool};
+use crate::support::{FakeServer, User, config, done, fake, link, modern, patient, tool};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -71,9 +72,53 @@ async fn a_call_whose_connection_breaks_before_the_answer_may_have_run() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_longer_than_a_message_may_be_is_an_error() {
-    let long = "x".repeat(4 * 1024 * 1024 + 1);
-    let (_, reason) = failure(async |fake| fake.next().await.respond(200, &[JSON], &long)).await;
-    assert!(reason.ends_with("the answer is longer than 4194304 bytes"), "{reason}");
+    let long = "x".repeat(64 * 1024 * 1024 + 1);
+    let (link, mut fake, _) = modern().await;
+    let call = link.call(tool("dump"), None);
+    fake.expect("tools/call").await.respond(200, &[JSON], &long);
+    let error = call.await.unwrap_err();
+    assert_eq!(error.to_string(), "the server's answer is longer than 64 MiB");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_echoes_our_credential_in_its_errors_shows_it_to_nobody() {
+    let (transport, mut fake) = fake();
+    let mut token = HeaderValue::from_static("Bearer canary-5b1d7c");
+    token.set_sensitive(true);
+    let transport = transport.with_header(AUTHORIZATION, token);
+    let user = Arc::new(User::default());
+    let link = link(transport, Revision::V2026_07_28, &user);
+    let (link, ()) = tokio::join!(link, fake.discover());
+    let link = link.unwrap();
+    let echo = "you sent `Bearer canary-5b1d7c` (canary-5b1d7c)";
+    for status in [200, 400, 500] {
+        for with_id in [true, false] {
+            let call = link.call(tool("echo"), None);
+            let received = fake.expect("tools/call").await;
+            assert_eq!(received.header("authorization"), Some("Bearer canary-5b1d7c"));
+            let id = if with_id { received.id() } else { Value::Null };
+            let error = json!({ "code": -32000, "message": echo, "data": { "request": echo } });
+            let body = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+            received.respond(status, &[JSON], &body.to_string());
+            let error = format!("{:?}", call.await.unwrap_err());
+            assert!(error.contains("you sent `[redacted]` ([redacted])"), "{status}: {error}");
+            assert!(!error.contains("canary"), "{status}: {error}");
+        }
+    }
+    let call = link.call(tool("echo"), None);
+    fake.expect("tools/call").await.respond(502, &[], echo);
+    let error = call.await.unwrap_err().to_string();
+    assert!(error.contains("[redacted]") && !error.contains("canary"), "{error}");
+
+    // A tool that fails is an error too; what it returns otherwise is data.
+    for (is_error, expected) in [(true, "you sent `[redacted]` ([redacted])"), (false, echo)] {
+        let call = link.call(tool("echo"), None);
+        let content = json!([{ "type": "text", "text": echo }]);
+        let result = json!({ "resultType": "complete", "content": content, "isError": is_error });
+        fake.expect("tools/call").await.result(&result);
+        let answer = call.await.unwrap().result;
+        assert!(answer.as_str().contains(expected), "{answer}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

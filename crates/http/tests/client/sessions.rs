@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bowline_http::client::HttpClientLimits;
 use bowline_proto::client::CallError;
 use bowline_proto::transmit::FailureKind;
 use bowline_types::method::Method;
@@ -112,6 +113,48 @@ async fn a_lost_session_is_renewed_once_for_all_calls() {
         call.await.unwrap();
     }
     assert!(fake.is_idle(), "there was one handshake for all");
+}
+
+/// The requests wait for the new session, and the handshake must not wait for them.
+// spec: SESS-9
+#[tokio::test(start_paused = true)]
+async fn a_lost_session_is_renewed_while_all_permits_are_taken() {
+    let (transport, mut fake) = fake();
+    let mut limits = HttpClientLimits::default();
+    limits.exchanges = 2;
+    let user = Arc::new(User::default());
+    let link = link(transport.with_limits(limits), Revision::V2025_11_25, &user);
+    let (link, ()) = tokio::join!(link, fake.shake_hands(Some("first")));
+    let link = link.unwrap();
+    let calls: Vec<_> = (0..4).map(|_| link.call(tool("echo"), None)).collect();
+    fake.expect("tools/call").await.status(404);
+    // The other calls have all permits, and the server does not answer them yet.
+    let mut requests = Vec::new();
+    let shake = loop {
+        let received = fake.next().await;
+        match received.rpc_method() {
+            "initialize" => break received,
+            _ => requests.push(received),
+        }
+    };
+    requests.into_iter().for_each(|received| received.status(404));
+    shake.initialize(&json!("2025-11-25"), Some("second"));
+    let mut answered = 0;
+    while answered < calls.len() {
+        let received = fake.next().await;
+        match received.rpc_method() {
+            "tools/call" if received.header("mcp-session-id") == Some("second") => {
+                received.result(&done());
+                answered += 1;
+            }
+            "tools/call" => received.status(404),
+            "notifications/initialized" => received.status(202),
+            _ => received.status(405),
+        }
+    }
+    for call in calls {
+        call.await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

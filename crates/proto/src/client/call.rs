@@ -13,6 +13,7 @@ use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::text::counted;
 
+use crate::codec::long::Oversize;
 use crate::limits::Limits;
 use crate::mirror::ParamHeader;
 use crate::request::{Input, SuccessKind};
@@ -207,6 +208,8 @@ pub enum CallError {
     TimedOut(Duration),
     /// The answer breaks the protocol.
     Invalid(String),
+    /// The answer was skipped, because it is too long for this client.
+    TooLong(Oversize),
     /// The server asked for input in more rounds than [`Limits::rounds`].
     TooManyRounds(usize),
     /// The call became a task, which was cancelled. Holds the text of the server about it.
@@ -234,6 +237,7 @@ impl fmt::Display for CallError {
             }
             Self::TimedOut(after) => write!(f, "no answer came within {after:?}"),
             Self::Invalid(reason) => write!(f, "the server's answer is invalid: {reason}"),
+            Self::TooLong(why) => write!(f, "the server's answer is {why}"),
             Self::TooManyRounds(most) => {
                 let rounds = counted(*most, "round");
                 write!(f, "the server still asked for input after {rounds}")

@@ -39,7 +39,7 @@ impl ClientConfig {
             info,
             capabilities,
             revisions,
-            limits: Limits::default(),
+            limits: Limits::for_client(),
             cache: None,
             keep_alive: None,
             mirrors: false,

@@ -20,6 +20,7 @@ mod calls;
 mod changes;
 mod failed;
 mod keep_alive;
+mod postponed;
 mod receive;
 mod restart;
 mod session_level;
@@ -39,6 +40,7 @@ use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 
+use self::postponed::PostponedCall;
 use super::ask::{AskId, AskOrigin};
 use super::cache::Cache;
 use super::elicitations::Elicitations;
@@ -128,7 +130,7 @@ pub struct ClientConnection {
     late_tools: VecDeque<i64>,
     probes: usize,
     /// Calls that wait for a new session, because the server lost the last one or was restarted.
-    postponed: Vec<InFlightCall>,
+    postponed: Vec<PostponedCall>,
     /// Whether the server has exited and no new agreement was reached yet.
     is_restarting: bool,
     /// The params of the last `logging/setLevel` that the server accepted.
@@ -207,7 +209,7 @@ impl ClientConnection {
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
         if self.is_restarting || self.is_restoring {
             let flight = InFlightCall { exchange, request, round: 0, changes: 0, again: false };
-            return self.postponed.push(flight);
+            return self.postpone(flight, now);
         }
         if self.needs_session_subscription(request.method) {
             return self.open_session_subscription(exchange, &request, now);
@@ -246,7 +248,7 @@ impl ClientConnection {
         if let Some(round) = self.rounds.remove(&exchange) {
             self.forget_asks(&round);
         }
-        self.postponed.retain(|flight| flight.exchange != exchange);
+        self.postponed.retain(|call| call.flight.exchange != exchange);
         self.task_progress.retain(|_, awaited| *awaited != exchange);
         self.close_session_subscription(exchange);
     }
@@ -308,7 +310,7 @@ impl ClientConnection {
                 self.noise = 0;
                 return self.response(*response, now);
             }
-            Unit::TooLong(head) => return self.too_long(&head, now),
+            Unit::TooLong(head, why) => return self.too_long(&head, why, now),
             Unit::Failed(failure) => return self.failed(*failure, now),
             Unit::Held(_) | Unit::Granted(_) => return,
         };
@@ -371,6 +373,7 @@ impl ClientConnection {
                 }
             }
         }
+        self.expire_postponed(now);
         self.ping_if_silent(now);
     }
 
@@ -388,10 +391,10 @@ impl ClientConnection {
         for exchange in flying.into_iter().chain(asking) {
             self.end(exchange, Err(CallError::Closed));
         }
-        for InFlightCall { exchange, again, request, .. } in std::mem::take(&mut self.postponed) {
-            match again || request.method.streams() {
-                true => self.end(exchange, Err(CallError::Closed)),
-                false => self.fail_unsent(exchange),
+        for PostponedCall { flight, .. } in std::mem::take(&mut self.postponed) {
+            match flight.again || flight.request.method.streams() {
+                true => self.end(flight.exchange, Err(CallError::Closed)),
+                false => self.fail_unsent(flight.exchange),
             }
         }
         self.end_session_subscriptions();
@@ -409,7 +412,8 @@ impl ClientConnection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.waiting.next_deadline().into_iter().chain(self.next_ping()).min()
+        let waiting = self.waiting.next_deadline().into_iter();
+        waiting.chain(self.next_ping()).chain(self.next_postponed()).min()
     }
 
     /// Takes the next step of the negotiation. The first agreement makes the connection ready; a

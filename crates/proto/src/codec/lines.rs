@@ -16,6 +16,8 @@
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::{memchr, memchr2};
 
+use super::long::{LongMessageShare, LongMessages, Oversize};
+
 /// Bytes kept from the start of a line that is too long: the id of its request may be among them.
 const HEAD: usize = 4096;
 
@@ -32,6 +34,9 @@ pub struct LineReader {
     /// How many bytes at the start of the buffer are known to hold no newline.
     searched: usize,
     limit: usize,
+    room: LongMessages,
+    /// The room of the line that is arriving, if it is long.
+    share: Option<LongMessageShare>,
     /// Set between the report of a line that is too long and its end.
     skipping: bool,
     /// Set after the first line, before which a byte order mark may stand.
@@ -41,7 +46,13 @@ pub struct LineReader {
 impl LineReader {
     /// A reader for lines of at most this many bytes.
     pub fn new(limit: usize) -> Self {
-        Self { buffer: BytesMut::new(), searched: 0, limit, skipping: false, begun: false }
+        Self::sharing(limit, &LongMessages::new(limit))
+    }
+
+    /// The same, where long lines share this room with other readers.
+    pub fn sharing(limit: usize, room: &LongMessages) -> Self {
+        let (buffer, room) = (BytesMut::new(), room.clone());
+        Self { buffer, searched: 0, limit, room, share: None, skipping: false, begun: false }
     }
 
     /// The buffer to append received bytes to. Call [`next`](Self::next) afterwards until it gives
@@ -65,8 +76,9 @@ impl LineReader {
             if std::mem::take(&mut self.skipping) {
                 continue;
             }
+            let share = self.share.take();
             if let Some(text) = self.trim(line.freeze()) {
-                return Some(self.measure(text));
+                return Some(self.measure(text, share));
             }
         }
     }
@@ -78,12 +90,19 @@ impl LineReader {
             return None;
         }
         let rest = self.buffer.split().freeze();
-        self.trim(rest).map(|text| self.measure(text))
+        let share = self.share.take();
+        self.trim(rest).map(|text| self.measure(text, share))
     }
 
     /// A line as text, or the report that it is too long.
-    fn measure(&self, text: Bytes) -> Unit {
-        if text.len() <= self.limit { Unit::Text(text) } else { Unit::TooLong(self.head(&text)) }
+    fn measure(&self, text: Bytes, share: Option<LongMessageShare>) -> Unit {
+        match share {
+            _ if text.len() > self.limit => {
+                Unit::TooLong(self.head(&text), Oversize::Longer(self.limit))
+            }
+            None => Unit::Text(text),
+            Some(share) => Unit::Text(share.keep(text)),
+        }
     }
 
     /// Copies the first bytes of a line, always the same number however the line arrived.
@@ -91,7 +110,8 @@ impl LineReader {
         Bytes::copy_from_slice(line.get(..HEAD.min(self.limit)).unwrap_or(line))
     }
 
-    /// Reports a line that crosses the limit before its end has arrived, and drops it.
+    /// Reports a line that crosses the limit before its end has arrived, or for which there is no
+    /// room, and drops it.
     fn overlong(&mut self) -> Option<Unit> {
         if self.skipping {
             self.buffer.clear();
@@ -99,16 +119,26 @@ impl LineReader {
             self.shrink();
             return None;
         }
-        // One byte more than the limit may be the carriage return of a line that just fits.
-        if self.buffer.len() <= self.limit + 1 {
+        let Err(why) = self.bound() else {
             if self.buffer.is_empty() {
                 self.shrink();
             }
             return None;
-        }
+        };
+        self.share = None;
         // The kept bytes are dropped by the next call.
         self.skipping = true;
-        Some(Unit::TooLong(self.head(&self.buffer)))
+        Some(Unit::TooLong(self.head(&self.buffer), why))
+    }
+
+    /// Whether the line that is arriving may go on.
+    fn bound(&mut self) -> Result<(), Oversize> {
+        match self.buffer.len() {
+            // One byte more than the limit may be the carriage return of a line that just fits.
+            length if length > self.limit + 1 => Err(Oversize::Longer(self.limit)),
+            length if length <= LongMessages::FREE => Ok(()),
+            length => self.share.get_or_insert_with(|| self.room.share()).grow(length),
+        }
     }
 
     /// Frees a large buffer once it is empty, so that one big message does not keep its memory for
@@ -181,7 +211,7 @@ mod tests {
                 assert!(reader.buffer.len() <= 11, "it keeps what it skips");
             }
             assert!(
-                matches!(&units[..], [Unit::TooLong(_), rest] if *rest == text("{}")),
+                matches!(&units[..], [Unit::TooLong(..), rest] if *rest == text("{}")),
                 "{size}: {units:?}"
             );
         }
@@ -195,7 +225,7 @@ mod tests {
             let units: Vec<_> = bytes.chunks(size).flat_map(|c| lines(&mut reader, c)).collect();
             assert_eq!(units, [text("abcd"), text("abcd")], "{size}");
         }
-        assert!(matches!(lines(&mut reader, b"abcde\n")[..], [Unit::TooLong(_)]));
+        assert!(matches!(lines(&mut reader, b"abcde\n")[..], [Unit::TooLong(..)]));
     }
 
     #[test]

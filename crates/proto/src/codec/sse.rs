@@ -11,6 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use memchr::{memchr2, memchr2_iter};
 
 use super::lines::Unit;
+use super::long::{LongMessageShare, LongMessages, Oversize};
 
 /// The longest line that is not `data`, in bytes. Longer ones are skipped.
 const FIELD: usize = 64 * 1024;
@@ -38,6 +39,9 @@ pub struct SseReader {
     searched: usize,
     /// Of the data of one event, over all of its lines.
     limit: usize,
+    room: LongMessages,
+    /// The room of the event that is being read, if it is long.
+    share: Option<LongMessageShare>,
     begun: bool,
     /// The last line ended with CR, so a LF that follows belongs to it.
     after_return: bool,
@@ -62,17 +66,24 @@ enum Data {
     Line(Bytes),
     /// Several lines, joined.
     Lines(BytesMut),
-    /// More than the limit allows; only its first bytes are kept.
-    TooLong(Bytes),
+    /// More than the limits allow; only its first bytes are kept.
+    TooLong(Bytes, Oversize),
 }
 
 impl SseReader {
     /// A reader for events with at most this many bytes of data.
     pub fn new(limit: usize) -> Self {
+        Self::sharing(limit, &LongMessages::new(limit))
+    }
+
+    /// The same, where long events share this room with other readers.
+    pub fn sharing(limit: usize, room: &LongMessages) -> Self {
         Self {
             buffer: BytesMut::new(),
             searched: 0,
             limit,
+            room: room.clone(),
+            share: None,
             begun: false,
             after_return: false,
             skipping: false,
@@ -161,17 +172,32 @@ impl SseReader {
             let is_data = self.buffer.starts_with(b"data");
             // The limit is for the data; the field name, the colon and one space come on top.
             let most = if is_data { self.limit.max(FIELD) + b"data: ".len() } else { FIELD };
-            if self.buffer.len() <= most {
-                return;
-            }
+            let outcome = match self.buffer.len() {
+                length if length > most => Err(Oversize::Longer(self.limit)),
+                length => self.hold(length),
+            };
+            let Err(why) = outcome else { return };
             if is_data {
                 let data = value_of(&self.buffer).1;
-                self.data = Data::TooLong(head(data));
+                self.data = Data::TooLong(head(data), why);
             }
             self.skipping = true;
         }
         self.buffer.clear();
         self.searched = 0;
+    }
+
+    /// Holds room for so many more bytes beside the data that has arrived.
+    fn hold(&mut self, more: usize) -> Result<(), Oversize> {
+        let length = match &self.data {
+            Data::None | Data::TooLong(..) => more,
+            Data::Line(line) => line.len() + more,
+            Data::Lines(lines) => lines.len() + more,
+        };
+        match length {
+            length if length <= LongMessages::FREE => Ok(()),
+            length => self.share.get_or_insert_with(|| self.room.share()).grow(length),
+        }
     }
 
     /// Handles one line: a field, a comment, or the end of an event. Fields that are malformed or
@@ -212,11 +238,15 @@ impl SseReader {
                 lines.put(line);
                 Data::Lines(lines)
             }
-            Data::TooLong(head) => Data::TooLong(head),
+            Data::TooLong(head, why) => Data::TooLong(head, why),
         };
         self.data = match joined {
-            Data::Line(line) if line.len() > self.limit => Data::TooLong(head(&line)),
-            Data::Lines(lines) if lines.len() > self.limit => Data::TooLong(head(&lines)),
+            Data::Line(line) if line.len() > self.limit => {
+                Data::TooLong(head(&line), Oversize::Longer(self.limit))
+            }
+            Data::Lines(lines) if lines.len() > self.limit => {
+                Data::TooLong(head(&lines), Oversize::Longer(self.limit))
+            }
             fits => fits,
         };
     }
@@ -226,13 +256,20 @@ impl SseReader {
     fn dispatch(&mut self) -> Option<SseEvent> {
         self.last_id = self.next_id.take().or(self.last_id.take());
         let name = self.name.take();
-        let data = match std::mem::take(&mut self.data) {
+        let share = self.share.take();
+        let text = match std::mem::take(&mut self.data) {
             Data::None => return None,
             Data::Line(line) if line.is_empty() => return None,
-            Data::Line(line) => Unit::Text(line),
-            Data::Lines(lines) => Unit::Text(lines.freeze()),
-            Data::TooLong(head) => Unit::TooLong(head),
+            Data::Line(line) => line,
+            Data::Lines(lines) => lines.freeze(),
+            Data::TooLong(head, why) => {
+                return Some(SseEvent { name, data: Unit::TooLong(head, why) });
+            }
         };
+        let data = Unit::Text(match share {
+            Some(share) => share.keep(text),
+            None => text,
+        });
         Some(SseEvent { name, data })
     }
 }

@@ -89,6 +89,11 @@ impl fmt::Display for InexactInteger {
 impl std::error::Error for InexactInteger {}
 
 impl ParamHeaders {
+    /// Whether the request had no such header.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Compares the headers with the arguments that they repeat. Headers without a mark are
     /// ignored.
     ///

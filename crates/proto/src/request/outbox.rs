@@ -9,6 +9,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -26,6 +27,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::ExchangeId;
+use crate::sync::poll_once;
 use crate::wire::splice;
 
 /// A message that a handler sends before its answer. The same for both eras. What an era does not
@@ -338,9 +340,9 @@ impl fmt::Display for QuestionError {
 
 impl std::error::Error for QuestionError {}
 
-/// How often [`Outbox::say`] waits in vain for room before it gives up. A closed outbox is always
-/// ready and never takes a message.
-const MOST_TRIES: usize = 64;
+/// How often in a row an outbox may be ready at once and yet take no message, before it counts as
+/// closed. A closed outbox is always ready; a full one is not.
+const MOST_REFUSALS: usize = 64;
 
 /// Sends messages while a call runs. They belong to that call, so they go to the stream that its
 /// answer will go to.
@@ -381,31 +383,29 @@ impl Outbox {
 
     /// Sends a message that must not be lost, as soon as there is room.
     ///
-    /// Another call may take the room between the wake-up and the message, so it tries several
-    /// times. If all attempts fail, the connection counts as closed.
+    /// Another call may take the room between the wake-up and the message. Then this one waits for
+    /// room again, however often that happens.
     ///
     /// # Errors
     ///
     /// Gives the message back if the connection is closed.
     pub async fn say(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
-        let mut unsaid = outgoing;
-        for _ in 0..MOST_TRIES {
-            self.ready().await;
-            match self.emit(unsaid) {
-                Ok(()) => return Ok(()),
-                Err(refused) => unsaid = refused,
+        let mut unsent = outgoing;
+        let mut refusals = 0;
+        while refusals < MOST_REFUSALS {
+            let mut ready = pin!(self.ready());
+            if poll_once(&mut ready).await.is_pending() {
+                ready.await;
+                refusals = 0;
             }
-            let mut has_waited = false;
-            std::future::poll_fn(|cx| {
-                if std::mem::replace(&mut has_waited, true) {
-                    return Poll::Ready(());
-                }
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            })
-            .await;
+            match self.emit(unsent) {
+                Ok(()) => return Ok(()),
+                Err(refused) => unsent = refused,
+            }
+            refusals += 1;
+            yield_once().await;
         }
-        Err(unsaid)
+        Err(unsent)
     }
 
     /// The connection that the call came through.
@@ -418,6 +418,19 @@ impl fmt::Debug for Outbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Outbox").field(&self.exchange).finish()
     }
+}
+
+/// Lets other tasks run.
+async fn yield_once() {
+    let mut has_waited = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Identifies a connection without keeping it open.
@@ -491,7 +504,56 @@ impl Sink for Nowhere {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Waker;
+
     use super::*;
+
+    /// A sink whose room other senders take so many times between the wake-up and the message.
+    struct Contended {
+        polls: AtomicUsize,
+        lost: AtomicUsize,
+    }
+
+    impl Sink for Contended {
+        fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
+            match self.polls.fetch_add(1, Ordering::Relaxed) % 2 {
+                0 => Poll::Pending,
+                _ => Poll::Ready(()),
+            }
+        }
+
+        fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+            match self.lost.load(Ordering::Relaxed) {
+                0 => Ok(()),
+                left => {
+                    self.lost.store(left - 1, Ordering::Relaxed);
+                    Err(outgoing)
+                }
+            }
+        }
+    }
+
+    /// Sends a message to a sink; returns whether the sink took it.
+    fn is_sent(sink: Arc<dyn Sink>) -> bool {
+        let outbox = Outbox::new(ExchangeId(1), sink);
+        let mut sending = pin!(outbox.say(Outgoing::Change(ReportedChange::Tools)));
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut polls = 0..100_000;
+        loop {
+            assert!(polls.next().is_some(), "the message is neither sent nor given back");
+            if let Poll::Ready(outcome) = sending.as_mut().poll(&mut cx) {
+                return outcome.is_ok();
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_that_loses_a_thousand_races_for_room_is_sent_and_not_taken_for_closed() {
+        let lost = AtomicUsize::new(1000);
+        assert!(is_sent(Arc::new(Contended { polls: AtomicUsize::new(0), lost })));
+        assert!(!is_sent(Arc::new(Nowhere)), "a closed one gives it back");
+    }
 
     #[test]
     fn parts_of_a_resource_are_wanted_with_the_whole() {

@@ -1,17 +1,17 @@
 //! Messages that fail, sessions and servers that are lost, channels that close.
 
-use bowline_proto::client::{CallError, ClientEvent, NegotiationError};
+use bowline_proto::client::{CallError, CallRequest, ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::error::ErrorObject;
-use bowline_types::json::Object;
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::json;
 
-use crate::{Client, LEGACY, config};
+use crate::{Client, LEGACY, config, seconds};
 
 #[test]
 fn a_call_that_is_cancelled_while_the_session_is_renewed_is_not_made_again() {
@@ -23,6 +23,29 @@ fn a_call_that_is_cancelled_while_the_session_is_renewed_is_not_made_again() {
     client.agree(LEGACY);
     assert_eq!(client.methods(), ["notifications/initialized", "tools/call"]);
     assert!(!client.events().iter().any(|event| matches!(event, ClientEvent::Answered(..))));
+}
+
+#[test]
+fn a_call_that_waits_for_a_new_session_times_out_after_its_own_time() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    let params = Object::new(RawJson::from_value(&json!({ "name": "a" })).unwrap()).unwrap();
+    let mut request = CallRequest::new(Method::ToolsCall, params);
+    request.timeout = Some(seconds(1));
+    client.connection.call(ExchangeId(1), request, client.now);
+    let sent = client.said().pop().unwrap()["id"].as_i64().unwrap();
+    client.fail(sent, FailureKind::SessionLost);
+    client.pass(seconds(1));
+    assert_eq!(client.timed_out(), [1]);
+}
+
+#[test]
+fn a_lost_session_is_renewed_once_although_no_call_waits_for_it_any_more() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    let (cancelled, kept) = (client.call(1), client.call(2));
+    client.fail(cancelled, FailureKind::SessionLost);
+    client.connection.cancel(ExchangeId(1), "not wanted");
+    client.fail(kept, FailureKind::SessionLost);
+    assert_eq!(client.methods(), ["initialize"]);
 }
 
 #[test]

@@ -26,6 +26,22 @@ fn unwritten_messages_are_not_written_to_the_next_server() {
 }
 
 #[test]
+fn a_call_that_waits_for_the_next_server_times_out_after_its_own_time() {
+    let mut client = Client::agreed(LEGACY, limits(|limits| limits.request_timeout = seconds(1)));
+    client.listen(1);
+    client.connection.lost("it died");
+    client.request(2, Method::ToolsCall, &json!({ "name": "a" }));
+    client.events();
+    assert_eq!(client.connection.poll_timeout(), Some(client.now + seconds(1)));
+    client.pass(seconds(1));
+    assert_eq!(client.timed_out(), [2]);
+    assert_eq!(client.connection.poll_timeout(), None, "the open subscription waits on");
+    client.connection.restarted(client.now);
+    client.agree(LEGACY);
+    assert!(!client.methods().contains(&"tools/call".to_owned()));
+}
+
+#[test]
 fn noise_of_the_old_server_does_not_count_against_the_new_one() {
     let mut client = Client::agreed(LEGACY, limits(|limits| limits.noise = 2));
     for _ in 0..2 {

@@ -170,7 +170,7 @@ fn long(length: usize) -> Tool {
 #[tokio::test]
 async fn a_result_that_is_too_long_is_not_sent() {
     let limited = Server::new("long", "1").tool(long(1000).layer(ResultSizeLimit::new(1000)));
-    let by_default = Server::new("long", "1").tool(long(Limits::default().frame));
+    let by_default = Server::new("long", "1").tool(long(Limits::default().result));
     for server in [limited, by_default] {
         for revision in BOTH {
             let text = Peer::new(&server, revision).failure("long", json!({})).await;
@@ -179,8 +179,7 @@ async fn a_result_that_is_too_long_is_not_sent() {
     }
     let fits = Server::new("long", "1").tool(long(900).layer(ResultSizeLimit::new(1000)));
     assert_eq!(Peer::new(&fits, Revision::LATEST).text("long", json!({})).await.len(), 900);
-    let limits = Limits::default();
-    assert!(limits.result < limits.frame);
+    assert!(Limits::default().result < Limits::for_client().frame);
 }
 
 #[tokio::test]

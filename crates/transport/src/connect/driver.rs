@@ -53,6 +53,8 @@ pub(super) struct Driver {
     answers: Calls<AskId, Result<RawJson, ErrorObject>>,
     /// Messages that the writer has not taken yet. Emptied when the channel is replaced.
     pub(super) queue: VecDeque<Transmit>,
+    /// Why the client gave up the connection, after both sides had agreed.
+    pub(super) given_up: Option<Error>,
     /// Where the outcome of the negotiation goes; `None` once it was sent.
     ready: Option<oneshot::Sender<Result<Arc<ServerProfile>, ConnectError>>>,
 }
@@ -68,7 +70,8 @@ pub(super) struct Channel<T: Transport> {
 
 /// How the use of a channel ended. Only the second may lead to another channel.
 enum End {
-    /// By the client: every link was dropped, the user closed it, or negotiation failed.
+    /// By the client: every link was dropped, the user closed it, negotiation failed, or the client
+    /// gave it up for a reason that the driver keeps.
     Client,
     /// By the server, or the channel broke.
     Server(Option<Error>),
@@ -96,6 +99,7 @@ impl Driver {
             awaiting_tasks: HashMap::default(),
             answers: Calls::new(),
             queue: VecDeque::new(),
+            given_up: None,
             ready: Some(ready),
         }
     }
@@ -111,7 +115,7 @@ impl Driver {
         let error = loop {
             let Channel { reader, writer, .. } = &mut channel;
             let lost = match self.run(reader, writer, &mut inbox).await {
-                End::Client => break None,
+                End::Client => break self.given_up.take(),
                 End::Server(error) => error,
             };
             if let Err(error) = self.renew(&mut channel, lost, &mut inbox).await {
@@ -289,7 +293,9 @@ impl Driver {
                 if let Some(ready) = self.ready.take() {
                     let _ = ready.send(Err(ConnectError::Negotiation(error)));
                 } else {
-                    self.host.odd(&error.to_string());
+                    let reason = error.to_string();
+                    self.host.odd(&reason);
+                    self.given_up = Some(Error::given_up(reason));
                 }
                 return false;
             }
@@ -357,7 +363,6 @@ impl Driver {
         self.connection.answer(ask, answer.unwrap_or_else(panicked), now());
     }
 
-    /// The observer of a call that has one.
     /// Passes an answer to its caller. A caller that got a task may wait for the end of it; until
     /// then its observer is kept.
     fn answered(&mut self, number: ExchangeId, outcome: Result<CallAnswer, CallError>) {
@@ -369,6 +374,7 @@ impl Driver {
         }
     }
 
+    /// The observer of a call that has one.
     fn observer(&mut self, number: ExchangeId) -> Option<&mut Box<dyn CallObserver>> {
         match self.callers.get_mut(&number) {
             Some(caller) => caller.observer.as_mut(),

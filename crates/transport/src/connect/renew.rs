@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::pin;
 
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::driver::{Channel, Driver};
 use super::link::Command;
@@ -25,7 +25,8 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// If the channel stays closed: with the reason if it broke, with `None` if the client ended it.
+    /// If the channel stays closed: with the reason if it broke or the client gave it up, with `None`
+    /// if the user of the client ended it.
     pub(super) async fn renew<T: Transport>(
         &mut self,
         channel: &mut Channel<T>,
@@ -46,7 +47,7 @@ impl Driver {
                 sleep(pause.duration).await;
             };
             if !self.handle_all() || !self.wait(pause, inbox).await {
-                return Err(None);
+                return Err(self.given_up.take());
             }
             match renewal.open() {
                 Ok(transport) => {
@@ -59,8 +60,8 @@ impl Driver {
         }
     }
 
-    /// Waits while there is no channel, and obeys commands meanwhile; returns whether to go on. The
-    /// old channel is closed meanwhile, which for a process takes up to its grace periods.
+    /// Waits while there is no channel; returns whether to go on. Meanwhile it obeys commands and ends
+    /// calls that wait for too long. The old channel is closed meanwhile, which for a process takes up to its grace periods.
     async fn wait(
         &mut self,
         pause: impl Future<Output = ()>,
@@ -68,11 +69,17 @@ impl Driver {
     ) -> bool {
         let mut pause = pin!(pause);
         loop {
-            let command = tokio::select! {
+            let timeout = self.connection.poll_timeout().map(Instant::from_std);
+            let goes_on = tokio::select! {
                 () = &mut pause => return true,
-                command = inbox.recv() => command,
+                command = inbox.recv() => {
+                    command.is_some_and(|command| self.command(command, now()))
+                }
+                () = sleep_until(timeout.unwrap_or_else(Instant::now)), if timeout.is_some() => {
+                    self.connection.handle_timeout(now());
+                    true
+                }
             };
-            let goes_on = command.is_some_and(|command| self.command(command, now()));
             if !goes_on || !self.handle_all() {
                 return false;
             }

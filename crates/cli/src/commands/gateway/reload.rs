@@ -13,10 +13,13 @@ use bowline_gateway::{Gateway, Reloaded};
 
 use crate::consent::{self, Agreed};
 use crate::discover::Folders;
+use crate::message_size::MessageArgs;
 
-/// Reads the file of a gateway.
-pub(super) fn read(path: &Path) -> Result<ConfigFile, ConfigError> {
-    ConfigFile::read(path, Dialect::Bowline)
+/// Reads the file of a gateway. The size of the option counts more than that of the file.
+pub(super) fn read(path: &Path, message: MessageArgs) -> Result<ConfigFile, ConfigError> {
+    let mut file = ConfigFile::read(path, Dialect::Bowline)?;
+    file.gateway.max_message_mib.take_if(|_| message.bytes().is_some());
+    Ok(file)
 }
 
 /// What a reload may start.
@@ -26,6 +29,8 @@ pub(super) struct Reloading {
     pub(super) consent: Consent,
     /// The user whose file it was at the start.
     pub(super) owner: Option<u32>,
+    /// The longest message, if an option sets it.
+    pub(super) message: MessageArgs,
 }
 
 /// Whether the user agrees to commands and URLs that a reload brings.
@@ -49,7 +54,7 @@ impl Reloading {
         if let Some(problem) = self.distrust() {
             return Err(problem);
         }
-        let file = read(&self.path)?;
+        let file = read(&self.path, self.message)?;
         let mut admitted = Vec::new();
         for entry in gateway.newcomers(&file) {
             if self.admits(&entry).await {

@@ -1,7 +1,8 @@
 //! A pool of connections to one server.
 //!
 //! A client has one origin. Over HTTP/1.1 a request takes the connection that was returned last, and
-//! returns it when the response body has been read. Over HTTP/2 all requests share one connection.
+//! returns it when the response body has been read. Over HTTP/2 requests share a connection, up to the
+//! number that its server allows at a time.
 //!
 //! A server may close a connection just when it is reused. So a connection is kept for a short time,
 //! checked before reuse, and a request that hyper returns unsent takes another one. A request that
@@ -9,6 +10,7 @@
 //! caller decides whether it may be sent again.
 
 mod idle;
+mod streams;
 
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,7 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 pub(super) use self::idle::Idle;
+use self::streams::{Driving, StreamPermit, Streams};
 use super::super::fetch::{BoxError, Fetch, Incoming, RequestBody};
 
 /// A connection that was unused for longer is checked before reuse. The runtime learns that a
@@ -68,7 +71,7 @@ enum PooledConnection {
     /// HTTP/1.1: one request at a time.
     Single { sender: http1::SendRequest<RequestBody>, is_forwarded: bool, _driver: ConnectionTask },
     /// HTTP/2: many requests at a time.
-    Shared(http2::SendRequest<RequestBody>),
+    Shared { sender: http2::SendRequest<RequestBody>, _permit: StreamPermit },
 }
 
 /// The task that reads and writes a connection; aborted when this is dropped.
@@ -103,7 +106,9 @@ where
                     PooledConnection::Single { sender, .. } => {
                         sender.try_send_request(request).await
                     }
-                    PooledConnection::Shared(sender) => sender.try_send_request(request).await,
+                    PooledConnection::Shared { sender, .. } => {
+                        sender.try_send_request(request).await
+                    }
                 };
                 match sent {
                     Ok(response) => return Ok(response.map(|body| self.idle.lend(link, body))),
@@ -178,11 +183,12 @@ where
             return Ok(PooledConnection::Single { sender, is_forwarded, _driver });
         }
         let (sender, connection) = self.http2.handshake(stream).await?;
-        let (sender, is_new) = self.idle.share(sender);
+        let streams = Streams::new();
+        let (link, is_new) = self.idle.share(sender, &streams);
         if is_new {
-            task::spawn(async { drop(connection.await) });
+            task::spawn(Driving { connection, streams });
         }
-        Ok(PooledConnection::Shared(sender))
+        Ok(link)
     }
 
     /// Sets the request target and `Host` as this kind of connection needs them.
@@ -210,7 +216,7 @@ impl PooledConnection {
     fn is_ready(&self) -> bool {
         match self {
             Self::Single { sender, .. } => sender.is_ready(),
-            Self::Shared(sender) => sender.is_ready(),
+            Self::Shared { sender, .. } => sender.is_ready(),
         }
     }
 
@@ -218,7 +224,7 @@ impl PooledConnection {
     async fn ready(&mut self) -> hyper::Result<()> {
         match self {
             Self::Single { sender, .. } => sender.ready().await,
-            Self::Shared(sender) => sender.ready().await,
+            Self::Shared { sender, .. } => sender.ready().await,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::task::Poll;
 use bowline_proto::codec::Unit;
 use bowline_proto::transmit::SendFailure;
 use http::StatusCode;
-use http::header::HeaderMap;
+use http::header::{AUTHORIZATION, HeaderMap};
 use tokio::time::timeout;
 
 use super::super::authorize::{
@@ -104,6 +104,9 @@ impl Shared {
             obtained.into_iter().filter_map(|(name, value)| Some((name?, value)))
         {
             value.set_sensitive(true);
+            if name == AUTHORIZATION {
+                self.secrets.add(&value);
+            }
             headers.insert(name, value);
         }
         Ok(headers)

@@ -50,7 +50,10 @@ impl ClientConnection {
                 None => self.subscribe_failed(&subscribe, call_error(failure)),
             },
             Purpose::KeepAlive => match failure.kind {
-                FailureKind::Refused(_) | FailureKind::Unauthorized | FailureKind::SessionLost => {
+                FailureKind::Refused(_)
+                | FailureKind::Unauthorized
+                | FailureKind::SessionLost
+                | FailureKind::TooLong(_) => {
                     self.keep_alive_answered();
                 }
                 FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer => {
@@ -93,9 +96,10 @@ impl ClientConnection {
     /// id is what the protocol asks for (SESS-9).
     fn renew(&mut self, flight: InFlightCall, now: Instant) {
         self.in_flight.remove(&flight.exchange);
-        let is_first = self.postponed.is_empty();
-        self.postponed.push(InFlightCall { again: true, ..flight });
-        if let (true, Some(profile)) = (is_first, &self.profile) {
+        self.postpone(InFlightCall { again: true, ..flight }, now);
+        let is_handshake = |purpose: &Purpose| matches!(purpose, Purpose::Handshake);
+        let is_renewing = self.is_restoring || self.waiting.find(is_handshake).is_some();
+        if let (false, Some(profile)) = (is_renewing, &self.profile) {
             self.step(NegotiationStep::Handshake(profile.revision), now);
         }
     }
@@ -152,5 +156,8 @@ impl ClientConnection {
 
 /// The error of a call that failed.
 fn call_error(failure: SendFailure) -> CallError {
-    CallError::Failed { kind: failure.kind, reason: failure.reason }
+    match failure.kind {
+        FailureKind::TooLong(why) => CallError::TooLong(why),
+        kind => CallError::Failed { kind, reason: failure.reason },
+    }
 }

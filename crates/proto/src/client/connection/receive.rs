@@ -22,6 +22,7 @@ use super::super::legacy::{self, ServerRequest};
 use super::super::negotiate::{self, NegotiationStep};
 use super::super::rounds::InFlightCall;
 use super::{CallAnswer, CallError, ClientConnection, ClientEvent, NegotiationError, Purpose};
+use crate::codec::long::Oversize;
 use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage,
     ResponseMessage, id_within,
@@ -309,7 +310,7 @@ impl ClientConnection {
     pub(super) fn malformed(&mut self, malformed: &Malformed, text: &[u8], now: Instant) {
         let reason = &malformed.error.message;
         if let MalformedKind::Response(Some(id)) = &malformed.kind
-            && self.fail(id, reason, now)
+            && self.fail(id, CallError::Invalid(reason.clone()), now)
         {
             return;
         }
@@ -322,36 +323,38 @@ impl ClientConnection {
         }
     }
 
-    /// Handles a message beyond the size limit: fails the call that it answers, if its id is found.
-    pub(super) fn too_long(&mut self, head: &[u8], now: Instant) {
-        let reason = format!("it is longer than {} bytes", self.config.limits().frame);
-        let awaited = id_within(head).is_some_and(|id| self.fail(&id, &reason, now));
+    /// Handles a message that is too long: fails the call that it answers, if its id is found.
+    pub(super) fn too_long(&mut self, head: &[u8], why: Oversize, now: Instant) {
+        let awaited =
+            id_within(head).is_some_and(|id| self.fail(&id, CallError::TooLong(why), now));
         if !awaited {
-            self.odd(format!("a message of the server's was skipped: {reason}"));
+            self.odd(format!("a message of the server's was skipped: it is {why}"));
         }
     }
 
     /// Ends the request whose answer cannot be read. Gives whether there was one. Otherwise the
     /// call would wait for its time-out, although its answer has come.
-    fn fail(&mut self, id: &RequestId, reason: &str, now: Instant) -> bool {
+    fn fail(&mut self, id: &RequestId, error: CallError, now: Instant) -> bool {
+        let reason = || match &error {
+            CallError::Invalid(reason) => reason.clone(),
+            CallError::TooLong(why) => format!("it is {why}"),
+            other => other.to_string(),
+        };
         match self.waiting.take(id) {
             Taken::Awaited(Purpose::Probe(_)) => {
                 self.step(negotiate::after_silence(&self.config), now);
             }
             Taken::Awaited(Purpose::Handshake) => {
-                self.step(
-                    NegotiationStep::Failed(NegotiationError::Invalid(reason.to_owned())),
-                    now,
-                );
+                self.step(NegotiationStep::Failed(NegotiationError::Invalid(reason())), now);
             }
             Taken::Awaited(Purpose::Call(flight)) => {
-                self.end(flight.exchange, Err(CallError::Invalid(reason.to_owned())));
+                self.end(flight.exchange, Err(error));
             }
             Taken::Awaited(Purpose::Subscribe(subscribe)) => {
-                self.subscribe_failed(&subscribe, CallError::Invalid(reason.to_owned()));
+                self.subscribe_failed(&subscribe, error);
             }
             Taken::Awaited(Purpose::KeepAlive) => self.keep_alive_answered(),
-            Taken::Awaited(Purpose::RestoreLevel) => self.level_failed(reason, now),
+            Taken::Awaited(Purpose::RestoreLevel) => self.level_failed(&reason(), now),
             Taken::Late => {}
             Taken::Unknown => return false,
         }

@@ -42,7 +42,7 @@ impl ClientConnection {
             match self.waiting.abandon(id) {
                 Some(Purpose::Call(flight)) if flight.request.method.streams() => {
                     self.in_flight.remove(&flight.exchange);
-                    self.postponed.push(flight);
+                    self.postpone_open(flight);
                 }
                 Some(Purpose::Call(flight)) => self.fail_lost(flight.exchange, reason),
                 // The next session gets the resources and the level of this one.
@@ -75,7 +75,8 @@ impl ClientConnection {
     /// two processes were reported by neither.
     pub(super) fn resume_after_restart(&mut self, now: Instant) {
         self.start_keep_alive(now);
-        let listening = self.postponed.iter().filter(|flight| flight.request.method.streams());
+        let waiting = self.postponed.iter().map(|call| &call.flight);
+        let listening = waiting.filter(|flight| flight.request.method.streams());
         let listening = listening.filter_map(|flight| {
             Some((flight.exchange, self.honoured_filter(&flight.request).ok()?))
         });

@@ -35,7 +35,10 @@ impl ClientConnection {
     /// The server has answered: with or without the level, the calls follow.
     pub(super) fn level_answered(&mut self, outcome: Result<RawJson, ErrorObject>, now: Instant) {
         match outcome {
-            Ok(_) => self.send_postponed(now),
+            Ok(_) => {
+                self.is_restoring = false;
+                self.send_postponed(now);
+            }
             Err(error) => self.level_failed(&error.to_string(), now),
         }
     }
@@ -43,13 +46,7 @@ impl ClientConnection {
     /// The server has no level. A client without log messages is still of use.
     pub(super) fn level_failed(&mut self, reason: &str, now: Instant) {
         self.odd(format!("the log level of the new session could not be set: {reason}"));
-        self.send_postponed(now);
-    }
-
-    fn send_postponed(&mut self, now: Instant) {
         self.is_restoring = false;
-        for flight in std::mem::take(&mut self.postponed) {
-            self.send_again(flight, now);
-        }
+        self.send_postponed(now);
     }
 }

@@ -19,6 +19,7 @@ use super::super::legacy::LegacySession;
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
 use crate::classify::{Claim, SessionStep, classify, session_step};
+use crate::codec::long::Oversize;
 use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
 };
@@ -299,10 +300,8 @@ impl ServerConnection {
 
     /// Answers a message beyond the size limit. The rest of the message was skipped, so the channel
     /// can go on.
-    pub(super) fn refuse_too_long(&mut self, head: &[u8]) {
-        let most = self.config.limits().frame;
-        let error =
-            ErrorObject::invalid_request(format!("the message is longer than {most} bytes"));
+    pub(super) fn refuse_too_long(&mut self, head: &[u8], why: Oversize) {
+        let error = ErrorObject::invalid_request(format!("the message is {why}"));
         self.refuse(Malformed { error, kind: MalformedKind::Request(id_within(head)) }, None);
     }
 

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::super::super::fetch::{Incoming, RequestBody};
 use super::super::super::limits::HttpClientLimits;
-use super::{LentBody, PooledConnection};
+use super::{LentBody, PooledConnection, Streams};
 
 /// The idle connections of a pool. Shared by the pool and by the bodies of responses, which return
 /// connections after the pool may be gone.
@@ -28,16 +28,40 @@ pub(in super::super) struct Idle {
     shared: Duration,
 }
 
-/// Over HTTP/1.1 as many connections are kept as requests ran at the same time; over HTTP/2 one is
-/// enough.
+/// Over HTTP/1.1 as many connections are kept as requests ran at the same time; over HTTP/2 as many
+/// as the server's limit of streams demanded.
 #[derive(Default)]
 struct Kept {
     /// The idle HTTP/1.1 connections and since when, the latest last.
     single: Vec<(PooledConnection, Instant)>,
-    /// The HTTP/2 connection and when it was last used; requests may be using it now.
-    shared: Option<(http2::SendRequest<RequestBody>, Instant)>,
+    /// The HTTP/2 connections; requests may be using them now.
+    shared: Vec<SharedConnection>,
     /// Whether a task closes expired connections.
     is_watched: bool,
+}
+
+/// An HTTP/2 connection.
+struct SharedConnection {
+    sender: http2::SendRequest<RequestBody>,
+    streams: Arc<Streams>,
+    /// When the last request began.
+    used: Instant,
+}
+
+impl SharedConnection {
+    /// A handle for one more request.
+    fn link(&mut self) -> PooledConnection {
+        self.used = Instant::now();
+        PooledConnection::Shared { sender: self.sender.clone(), _permit: self.streams.open() }
+    }
+}
+
+impl Kept {
+    /// An HTTP/2 connection that takes one more request at once. Closed ones are forgotten.
+    fn shared_with_room(&mut self) -> Option<&mut SharedConnection> {
+        self.shared.retain(|it| !it.sender.is_closed());
+        self.shared.iter_mut().find(|it| it.streams.has_room())
+    }
 }
 
 impl Idle {
@@ -50,9 +74,8 @@ impl Idle {
     /// of those the last used.
     pub(super) fn take(&self) -> Option<(PooledConnection, Instant)> {
         let mut kept = self.kept();
-        if let Some((sender, used)) = kept.shared.as_mut().filter(|(it, _)| !it.is_closed()) {
-            *used = Instant::now();
-            return Some((PooledConnection::Shared(sender.clone()), *used));
+        if let Some(shared) = kept.shared_with_room() {
+            return Some((shared.link(), shared.used));
         }
         match kept.single.iter().rposition(|(link, _)| link.is_ready()) {
             Some(at) => Some(kept.single.remove(at)),
@@ -74,19 +97,23 @@ impl Idle {
         }
     }
 
-    /// Shares a new connection with all requests. If there is a shared one already, returns that one
-    /// instead, and `false`.
+    /// Shares a new connection with all requests. If there is a shared one with room already, returns
+    /// that one instead, and `false`.
     pub(super) fn share(
         self: &Arc<Self>,
-        new: http2::SendRequest<RequestBody>,
-    ) -> (http2::SendRequest<RequestBody>, bool) {
+        sender: http2::SendRequest<RequestBody>,
+        streams: &Arc<Streams>,
+    ) -> (PooledConnection, bool) {
         let mut kept = self.kept();
-        if let Some((sender, _)) = kept.shared.as_ref().filter(|(it, _)| !it.is_closed()) {
-            return (sender.clone(), false);
+        if let Some(shared) = kept.shared_with_room() {
+            return (shared.link(), false);
         }
-        kept.shared = Some((new.clone(), Instant::now()));
+        let streams = streams.clone();
+        let mut new = SharedConnection { sender, streams, used: Instant::now() };
+        let link = new.link();
+        kept.shared.push(new);
         self.watch(kept);
-        (new, true)
+        (link, true)
     }
 
     /// The body of a response; returns its connection when it has been read.
@@ -113,9 +140,9 @@ impl Idle {
         let now = Instant::now();
         let old = kept.single.iter().take_while(|(_, since)| *since + self.single <= now).count();
         kept.single.drain(..old);
-        kept.shared.take_if(|(_, used)| *used + self.shared <= now);
+        kept.shared.retain(|it| it.used + self.shared > now);
         let single = kept.single.first().map(|(_, since)| *since + self.single);
-        let shared = kept.shared.as_ref().map(|(_, used)| *used + self.shared);
+        let shared = kept.shared.iter().map(|it| it.used + self.shared);
         let next = single.into_iter().chain(shared).min();
         kept.is_watched = next.is_some();
         next

@@ -6,6 +6,7 @@ mod reuse;
 use std::io;
 use std::task::{Context, Poll};
 
+use bowline_proto::codec::long::LongMessages;
 use futures_core::future::BoxFuture;
 use hyper_util::client::legacy::connect::Connected;
 use hyper_util::rt::TokioIo;
@@ -94,11 +95,17 @@ fn request(body: &'static str) -> Request<RequestBody> {
     Request::post(uri).body(RequestBody::new(Bytes::from_static(body.as_bytes()))).unwrap()
 }
 
+/// Reads a body of at most 1 KiB.
+async fn whole(body: &mut Incoming) -> Bytes {
+    let room = LongMessages::new(1024);
+    events::whole(body, 1024, Duration::from_secs(1), &room).await.unwrap()
+}
+
 /// Sends a request and reads its response, with a time-out.
 async fn fetch(pool: &Arc<Pool<Connector>>, body: &'static str) -> Bytes {
     let fetched = async {
         let mut response = pool.clone().fetch(request(body)).await.unwrap();
-        events::whole(response.body_mut(), 1024, Duration::from_secs(1)).await.unwrap()
+        whole(response.body_mut()).await
     };
     timeout(Duration::from_secs(3), fetched).await.expect("a request hangs")
 }

@@ -93,6 +93,46 @@ async fn over_http2_all_requests_share_one_connection() {
     assert!(accepted.try_recv().is_err());
 }
 
+/// Serves HTTP/2 with one stream at a time, and answers no request.
+fn serve_one_stream(wire: DuplexStream, began: mpsc::UnboundedSender<()>) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let service = service_fn(move |_: Request<Received>| {
+            let _ = began.send(());
+            std::future::pending::<Result<Response<Empty<Bytes>>, Infallible>>()
+        });
+        let mut server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        let server = server.max_concurrent_streams(1);
+        let _ = server.serve_connection(TokioIo::new(wire), service).await;
+    })
+}
+
+/// A subscription takes a stream for as long as it is open.
+#[tokio::test(start_paused = true)]
+async fn a_request_beyond_the_streams_of_a_connection_is_sent_over_another_one() {
+    let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
+    let (sender, mut began) = mpsc::unbounded_channel();
+    let mut servers = Vec::new();
+    let mut requests = Vec::new();
+    for _ in 0..3 {
+        let pool = pool.clone();
+        requests.push(tokio::spawn(async move { pool.fetch(request("wait")).await.map(drop) }));
+        let wire = timeout(Duration::from_secs(60), accepted.recv()).await;
+        let wire = wire.expect("the request waits for a stream").unwrap();
+        servers.push(serve_one_stream(wire, sender.clone()));
+        began.recv().await.unwrap();
+    }
+    assert!(requests.iter().all(|request| !request.is_finished()));
+    // A connection without requests is used again.
+    requests.pop().unwrap().abort();
+    settle().await;
+    let again = pool.clone();
+    let again = tokio::spawn(async move { again.fetch(request("more")).await.map(drop) });
+    timeout(Duration::from_secs(60), began.recv()).await.expect("it is sent").unwrap();
+    assert!(accepted.try_recv().is_err());
+    again.abort();
+    servers.into_iter().for_each(|server| server.abort());
+}
+
 /// One frame of HTTP/2.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();

@@ -74,7 +74,7 @@ async fn no_request_crosses_the_end_of_an_idle_connection() {
         tokio::time::sleep(Duration::from_secs(pause)).await;
         let response = pool.clone().fetch(request("next!")).await;
         let mut response = response.unwrap_or_else(|error| panic!("after {pause} s: {error}"));
-        let body = events::whole(response.body_mut(), 1024, Duration::from_secs(1)).await.unwrap();
+        let body = whole(response.body_mut()).await;
         assert_eq!(body, "hello");
     }
 }
