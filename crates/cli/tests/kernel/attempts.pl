@@ -194,14 +194,20 @@ attempt 'pidfd_getfd' => sub { of_pidfd('pidfd_getfd', 0, 0) };
 attempt 'kcmp' => sub { succeeds('kcmp', $$, $set{pid}, 1, 0, 0) };
 
 # Shared memory, semaphores and messages.
-attempt 'shmget' => sub { succeeds('shmget', 0, 1, 0600) };
+# Makes one, and removes it again: the kernel keeps it after the process.
+sub makes {
+    my ($get, $remove, @arguments) = @_;
+    my $id = call($get, 0, @arguments, 0600);
+    return defined $id && succeeds($remove, $id, 0, 0);
+}
+attempt 'shmget' => sub { makes('shmget', 'shmctl', 1) };
 attempt 'shmat' => sub { succeeds('shmat', $set{shm}, 0, 010000) };
 attempt 'shmctl' => sub { succeeds('shmctl', $set{shm}, 2, "\0" x 256) };
-attempt 'semget' => sub { succeeds('semget', 0, 1, 0600) };
+attempt 'semget' => sub { my $id = call('semget', 0, 1, 0600); defined $id && succeeds('semctl', $id, 0, 0, 0) };
 attempt 'semop' => sub { succeeds('semop', $set{sem}, pack('Sss', 0, 1, 0), 1) };
 attempt 'semtimedop' => sub { succeeds('semtimedop', $set{sem}, pack('Sss', 0, 1, 0), 1, 0) };
 attempt 'semctl' => sub { succeeds('semctl', $set{sem}, 0, 12, 0) };
-attempt 'msgget' => sub { succeeds('msgget', 0, 0600) };
+attempt 'msgget' => sub { makes('msgget', 'msgctl') };
 attempt 'msgsnd' => sub { succeeds('msgsnd', $set{msg}, pack('qa8', 1, 'x'), 8, 04000) };
 attempt 'msgrcv' => sub { succeeds('msgrcv', $set{msg}, "\0" x 16, 8, 0, 04000) };
 attempt 'msgctl' => sub { succeeds('msgctl', $set{msg}, 2, "\0" x 256) };
