@@ -162,10 +162,7 @@ where
                 () = wait_until(drain) => Woken::Drained,
                 () = yield_now(), if may_read && !reads => Woken::Yielded,
             };
-            reads_left = match woken {
-                Woken::Read(_) => reads_left - 1,
-                _ => BATCH,
-            };
+            reads_left = if matches!(woken, Woken::Read(_)) { reads_left - 1 } else { BATCH };
             match woken {
                 Woken::Read(Ok(Some(unit))) => self.receive(unit),
                 Woken::Read(Ok(None)) => drain = Some(self.end_of_input()),

@@ -81,7 +81,7 @@ async fn an_answer_longer_than_a_message_may_be_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_echoes_our_credential_in_its_errors_shows_it_to_nobody() {
+async fn a_server_that_echoes_our_credential_in_its_errors_does_not_leak_it() {
     let (transport, mut fake) = fake();
     let mut token = HeaderValue::from_static("Bearer canary-5b1d7c");
     token.set_sensitive(true);

@@ -177,6 +177,7 @@ impl SseReader {
                 length => self.hold(length),
             };
             let Err(why) = outcome else { return };
+            self.share = None;
             if is_data {
                 let data = value_of(&self.buffer).1;
                 self.data = Data::TooLong(head(data), why);

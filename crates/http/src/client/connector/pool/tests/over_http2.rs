@@ -120,6 +120,8 @@ async fn a_request_beyond_the_streams_of_a_connection_is_sent_over_another_one()
         let wire = wire.expect("the request waits for a stream").unwrap();
         servers.push(serve_one_stream(wire, sender.clone()));
         began.recv().await.unwrap();
+        // The client has read the limit of the server by then.
+        settle().await;
     }
     assert!(requests.iter().all(|request| !request.is_finished()));
     // A connection without requests is used again.
