@@ -39,6 +39,8 @@ pub struct Asked {
     pub revision: Revision,
     /// How often the server has answered it.
     pub answers: usize,
+    /// Whether an answer was a result.
+    pub has_result: bool,
     /// Whether the client has cancelled it.
     pub is_cancelled: bool,
     /// Whether the server has certainly read the cancellation: it has answered a later request on the
@@ -125,6 +127,10 @@ pub struct KnownServer {
     pub sessions: Vec<String>,
     /// The names in the first page of each list, by revision and method.
     pub lists: HashMap<(Revision, String), Vec<String>>,
+    /// Revisions that the server has refused to speak.
+    pub refused: BTreeSet<Revision>,
+    /// Tools whose calls were not answered in time.
+    pub slow_tools: BTreeSet<String>,
 }
 
 /// What a session has shown so far.
@@ -238,6 +244,15 @@ impl Past {
             Channel::Post(number) => self.statuses.get(&number).is_some_and(|it| *it >= 400),
             _ => false,
         }
+    }
+
+    /// Whether the server may still work on a request that the client sent before this one.
+    pub(crate) fn is_busy_before(&self, asked: &Asked) -> bool {
+        let mut earlier = self.requests.iter().take_while(|other| other.id != asked.id);
+        earlier.any(|other| {
+            let has_no_answer = other.is_in_batch || other.method == "subscriptions/listen";
+            other.is_open() && !has_no_answer && !self.is_refused(other)
+        })
     }
 
     /// All requests of the client.

@@ -29,6 +29,12 @@ impl Past {
         self.last.insert(channel, kind);
     }
 
+    /// Takes a request that was not answered in time.
+    pub(crate) fn note_unanswered(&mut self, asked: &Asked) {
+        let tool = asked.param("name").filter(|_| asked.method == "tools/call");
+        self.known.slow_tools.extend(tool.map(str::to_owned));
+    }
+
     /// Takes facts of HTTP.
     pub(crate) fn note_http(&mut self, facts: &HttpFacts) {
         self.statuses.insert(facts.number, facts.status);
@@ -93,6 +99,7 @@ impl Past {
             params,
             revision,
             answers: 0,
+            has_result: false,
             is_cancelled: false,
             is_cancellation_read: false,
             progress: None,
@@ -159,6 +166,7 @@ impl Past {
         let mut answered = None;
         if let Some(asked) = self.requests.iter_mut().rev().find(|asked| asked.id == *id) {
             asked.answers += 1;
+            asked.has_result |= message.value.get("result").is_some();
             number = asked.number;
             answered = Some(asked.clone());
         }

@@ -7,6 +7,7 @@ mod bridge;
 mod call;
 mod check;
 mod check_failures;
+mod check_verdicts;
 mod config;
 mod demo;
 mod exits;
