@@ -92,7 +92,11 @@ fn sent(facts: &HttpFacts) -> String {
 }
 
 fn received(facts: &HttpFacts) -> String {
-    let body = serde_json::from_str(&facts.answer).unwrap_or_else(|_| json!(facts.answer));
+    let body = match facts.answer.as_str() {
+        // Events of a stream are messages of their own.
+        "" => Value::Null,
+        text => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+    };
     let headers = headers(&facts.headers, |name| name != "set-cookie");
     json!({"status": facts.status, "headers": headers, "body": body}).to_string()
 }

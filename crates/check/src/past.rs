@@ -176,6 +176,8 @@ pub struct Past {
     pub standalone: HashMap<String, Channel>,
     /// Statuses of HTTP, by the number of the request.
     pub statuses: HashMap<usize, u16>,
+    /// POSTs whose version header differs from their body: a server may answer by the rules of either.
+    pub ambiguous: HashSet<usize>,
     /// GET streams that resume an earlier stream.
     pub resumed: HashSet<usize>,
     /// The streams that they resume, where that is known.
@@ -216,6 +218,7 @@ impl Past {
             event_channels: HashMap::new(),
             standalone: HashMap::new(),
             statuses: HashMap::new(),
+            ambiguous: HashSet::new(),
             resumed: HashSet::new(),
             resumed_from: HashMap::new(),
             session: None,
@@ -253,6 +256,11 @@ impl Past {
             let has_no_answer = other.is_in_batch || other.method == "subscriptions/listen";
             other.is_open() && !has_no_answer && !self.is_refused(other)
         })
+    }
+
+    /// Whether a message answers a request of which its headers and its body name different versions.
+    pub(crate) fn is_ambiguous(&self, message: &WireMessage) -> bool {
+        matches!(message.channel, Channel::Post(number) if self.ambiguous.contains(&number))
     }
 
     /// All requests of the client.

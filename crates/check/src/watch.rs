@@ -174,7 +174,7 @@ impl Watch {
 
     fn message(&mut self, message: &WireMessage) {
         let revision = self.past.revision_of(message);
-        if message.sender == Sender::Server {
+        if message.sender == Sender::Server && !self.past.is_ambiguous(message) {
             let is_message = message.value.as_object().is_some_and(|members| {
                 ["jsonrpc", "id", "method"].iter().any(|name| members.contains_key(*name))
             });

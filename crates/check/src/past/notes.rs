@@ -1,5 +1,6 @@
 //! How the past grows by each message.
 
+use bowline_proto::mirror;
 use bowline_types::meta::key;
 use serde_json::Value;
 
@@ -38,6 +39,11 @@ impl Past {
     /// Takes facts of HTTP.
     pub(crate) fn note_http(&mut self, facts: &HttpFacts) {
         self.statuses.insert(facts.number, facts.status);
+        let meta = facts.body.as_ref().and_then(|body| body.get("params")?.get("_meta"));
+        let version = meta.and_then(|meta| meta.get(key::PROTOCOL_VERSION)?.as_str());
+        if version.is_some() && version != facts.sent_header(mirror::PROTOCOL_VERSION) {
+            self.ambiguous.insert(facts.number);
+        }
         let opens = facts.method() == Some("initialize") && facts.is_success();
         if let Some(session) = facts.header("mcp-session-id").filter(|_| opens) {
             self.session = Some(session.to_owned());

@@ -110,9 +110,9 @@ fn bad_params(seen: &Seen<'_>) -> Verdict {
     }
 }
 
+/// The code of an answer. Where no request can be named, the era of the answer is not certain either.
 fn code_of(seen: &Seen<'_>) -> Option<i64> {
-    let message = seen.server().filter(|message| message.is_answer())?;
-    message.value.pointer("/error/code")?.as_i64()
+    seen.reply()?.code()
 }
 
 fn legacy_range(seen: &Seen<'_>) -> Verdict {

@@ -49,14 +49,17 @@ fn request<'a>(seen: &Seen<'a>) -> Option<(&'a HttpFacts, &'a Value)> {
 }
 
 /// Whether the version header, or that there is none, lets a server take the request for one of an
-/// older revision. A server that is known to refuse the revision cannot.
+/// older revision. A server that speaks none, and is known to refuse this one, cannot.
 fn may_be_older(seen: &Seen<'_>, facts: &HttpFacts) -> bool {
+    let is_older = |version: &str| version.parse().is_ok_and(Revision::has_handshake);
+    let speaks_older = seen.past.known.versions.iter().any(|version| is_older(version));
     let refuses = |revision: &Revision| seen.past.known.refused.contains(revision);
     match facts.sent_header(mirror::PROTOCOL_VERSION) {
-        None => !span::UP_TO_03.iter().all(refuses),
-        Some(named) => named
-            .parse::<Revision>()
-            .is_ok_and(|revision| revision.has_handshake() && !refuses(&revision)),
+        None => speaks_older || !span::UP_TO_03.iter().all(refuses),
+        Some(named) => {
+            let is_refused = named.parse().is_ok_and(|revision| refuses(&revision));
+            is_older(named) && (speaks_older || !is_refused)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use bowline_types::method::Method;
 use serde_json::Value;
 
-use crate::message::Channel;
+use crate::message::{Channel, HttpFacts};
 use crate::past::{Carrier, LastSent};
 use crate::rule::Verdict::{Broken, Idle, Kept};
 use crate::rule::span::{ALL, ONLY_03, SINCE_03, SINCE_06, SINCE_11, STATEFUL, STATELESS};
@@ -33,6 +33,9 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn answered_once(seen: &Seen<'_>) -> Verdict {
+    if let Some(facts) = seen.http() {
+        return answered_over_http(facts);
+    }
     if let Some(asked) = seen.unanswered() {
         // No rule limits how long a request takes. Only to refuse a method takes no time at all.
         let is_unknown = Method::named(&asked.method).map_or_else(
@@ -50,6 +53,20 @@ fn answered_once(seen: &Seen<'_>) -> Verdict {
         }
         Some(_) => Kept,
         None => Idle,
+    }
+}
+
+/// A whole body that is no message leaves its request without an answer, whatever the time.
+fn answered_over_http(facts: &HttpFacts) -> Verdict {
+    let is_json = facts.status == 200 && facts.media_type() == "application/json";
+    let Some(method) = facts.method().filter(|_| is_json && facts.is_request()) else {
+        return Idle;
+    };
+    let Ok(body) = serde_json::from_str::<Value>(&facts.answer) else { return Idle };
+    let is_message = body.is_array() || body.get("id").is_some() || body.get("error").is_some();
+    match is_message {
+        true => Idle,
+        false => Broken(format!("`{method}` got a body that is no message")),
     }
 }
 
