@@ -24,6 +24,7 @@ pub use self::failure::CheckError;
 use self::probe::{Opened, Probe};
 pub use self::steps::{STEPS, SessionKind, Step};
 use crate::past::{Carrier, KnownServer};
+use crate::rule::{Rule, Weight};
 use crate::watch::{BrokenRule, RuleCount};
 
 /// The server to check.
@@ -61,6 +62,8 @@ pub struct CheckOptions {
     pub deadline: Duration,
     /// Tools that may be called although they do not declare that they change nothing.
     pub callable: Vec<String>,
+    /// Whether a broken rule that the ledger infers (`†`) is a violation, and not only a warning.
+    pub is_strict: bool,
 }
 
 impl Default for CheckOptions {
@@ -70,6 +73,7 @@ impl Default for CheckOptions {
             patience: Duration::from_secs(5),
             deadline: Duration::from_secs(180),
             callable: Vec::new(),
+            is_strict: false,
         }
     }
 }
@@ -95,6 +99,45 @@ pub struct CheckReport {
     pub unfetched: BTreeSet<String>,
     /// Tools of [`CheckOptions::callable`] that the server does not list, and so were not called.
     pub unlisted: BTreeSet<String>,
+    /// Tools that were not called, because no arguments that fit their schema were found.
+    pub uncalled: BTreeSet<String>,
+    /// Requests that were not answered within [`CheckOptions::patience`]. No rule limits how long a
+    /// request takes, so they break none; but the answers were not judged.
+    pub late: Vec<LateRequest>,
+    /// Whether rules that the ledger infers (`†`) count like those that the specification has in
+    /// capitals.
+    pub is_strict: bool,
+    /// Rules that are left out of the report ([`ignore`](Self::ignore)).
+    pub ignored: BTreeSet<&'static str>,
+}
+
+/// A request that was not answered in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LateRequest {
+    /// The revision of the session.
+    pub revision: Revision,
+    /// The method.
+    pub method: String,
+    /// The tool of a call.
+    pub tool: Option<String>,
+}
+
+impl LateRequest {
+    /// Whether it runs a tool, which may take its time.
+    pub fn is_call(&self) -> bool {
+        matches!(self.method.as_str(), "tools/call" | "tasks/result")
+    }
+}
+
+impl fmt::Display for LateRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.method)?;
+        if let Some(tool) = &self.tool {
+            write!(f, " of `{tool}`")?;
+        }
+        write!(f, " in {}", self.revision)
+    }
 }
 
 /// The end of a session whose steps were not all taken.
@@ -138,6 +181,7 @@ pub async fn check(
 ) -> Result<CheckReport, CheckError> {
     let mut gathered = Gathered::default();
     gathered.report.unlisted.extend(options.callable.iter().cloned());
+    gathered.report.is_strict = options.is_strict;
     let end = Instant::now() + options.deadline;
     let mut reasons = Vec::new();
     'all: for revision in &options.revisions {
@@ -153,6 +197,9 @@ pub async fn check(
                     return Err(reason);
                 }
                 Err(reason) => {
+                    if reason.is_refused() || reason.http_status() == Some(400) {
+                        gathered.known.refused.insert(*revision);
+                    }
                     gathered.report.note_unopened(*revision, kind, &reason);
                     reasons.push((*revision, reason));
                     break;
@@ -170,6 +217,7 @@ pub async fn check(
             revisions: report.revisions,
             is_cut_short: report.is_cut_short,
             unlisted: report.unlisted,
+            is_strict: options.is_strict,
             ..unopened
         }),
         false => Err(failure),
@@ -213,6 +261,7 @@ impl Session<'_> {
         }
         let mut probe = Probe::start(self.server, self.options, self.revision, known.clone())?;
         progress(&format!("{} {}", self.revision, self.kind));
+        probe.watch.begin_step(&self.kind.to_string());
         let opened = match self.kind {
             SessionKind::Usual | SessionKind::Rough => probe.open().await,
             SessionKind::Strange => Opened::Yes,
@@ -228,7 +277,7 @@ impl Session<'_> {
             report.revisions.push((self.revision, Spoken::Yes));
         }
         self.take_steps(&mut probe, report, progress).await;
-        probe.watch.begin_step("end");
+        probe.watch.begin_step("closes the session");
         probe.close().await;
         *known = probe.watch.past().known.clone();
         report.add(&probe);
@@ -287,6 +336,8 @@ impl CheckReport {
     /// Adds what a session has shown.
     fn add(&mut self, probe: &Probe) {
         self.unfetched.extend(probe.unfetched().cloned());
+        self.uncalled.extend(probe.uncalled.iter().cloned());
+        self.late.extend(probe.late.iter().cloned());
         self.unlisted.retain(|name| !probe.watch.past().tools.contains_key(name));
         for finding in probe.watch.findings() {
             let same = self.broken.iter_mut().find(|it| {
@@ -306,8 +357,15 @@ impl CheckReport {
         }
     }
 
-    /// The broken rules that the specification demands; the others are warnings.
+    /// What decides the exit code; the rest are warnings.
     pub fn violations(&self) -> impl Iterator<Item = &BrokenRule> {
-        self.broken.iter().filter(|it| it.rule.strength == crate::rule::Strength::Must)
+        self.broken.iter().filter(|it| it.rule.weight(self.is_strict) == Weight::Violation)
+    }
+
+    /// Leaves a rule out.
+    pub fn ignore(&mut self, rule: &Rule) {
+        self.broken.retain(|it| it.rule.id != rule.id);
+        self.counts.remove(rule.id);
+        self.ignored.insert(rule.id);
     }
 }

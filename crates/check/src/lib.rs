@@ -9,6 +9,7 @@
 //! * `json`, [`shape`] — which keys and members the messages of servers have;
 //! * [`rules`] — the observers, one subject in each file; [`unseen`] — the rules that no observer
 //!   can watch, with the reason;
+//! * [`evidence`] — the exchange that shows a broken rule; `pages` — where the specification states it;
 //! * [`watch`] — shows frames of a session to all observers and collects findings;
 //! * [`drive`] — what `bowline check` sends to servers, and its report; [`report`] — the report as
 //!   text, JSON, JUnit and SARIF.
@@ -29,8 +30,10 @@
 //! ```
 
 pub mod drive;
+pub mod evidence;
 mod json;
 pub mod message;
+mod pages;
 pub mod past;
 pub mod report;
 pub mod rule;

@@ -89,8 +89,8 @@ pub struct HttpFacts {
     pub sent: Vec<(String, String)>,
     /// The body of the request, if it was JSON.
     pub body: Option<Value>,
-    /// Whether the body of the request was no JSON at all.
-    pub is_broken_json: bool,
+    /// The body of the request, if it was no JSON.
+    pub broken_json: Option<String>,
     /// The status of the answer.
     pub status: u16,
     /// Headers of the answer, names in lower case.

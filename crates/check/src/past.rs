@@ -39,6 +39,8 @@ pub struct Asked {
     pub revision: Revision,
     /// How often the server has answered it.
     pub answers: usize,
+    /// Whether an answer was a result.
+    pub has_result: bool,
     /// Whether the client has cancelled it.
     pub is_cancelled: bool,
     /// Whether the server has certainly read the cancellation: it has answered a later request on the
@@ -125,6 +127,10 @@ pub struct KnownServer {
     pub sessions: Vec<String>,
     /// The names in the first page of each list, by revision and method.
     pub lists: HashMap<(Revision, String), Vec<String>>,
+    /// Revisions that the server has refused to speak.
+    pub refused: BTreeSet<Revision>,
+    /// Tools whose calls were not answered in time.
+    pub slow_tools: BTreeSet<String>,
 }
 
 /// What a session has shown so far.
@@ -170,6 +176,8 @@ pub struct Past {
     pub standalone: HashMap<String, Channel>,
     /// Statuses of HTTP, by the number of the request.
     pub statuses: HashMap<usize, u16>,
+    /// POSTs whose version header differs from their body: a server may answer by the rules of either.
+    pub ambiguous: HashSet<usize>,
     /// GET streams that resume an earlier stream.
     pub resumed: HashSet<usize>,
     /// The streams that they resume, where that is known.
@@ -210,6 +218,7 @@ impl Past {
             event_channels: HashMap::new(),
             standalone: HashMap::new(),
             statuses: HashMap::new(),
+            ambiguous: HashSet::new(),
             resumed: HashSet::new(),
             resumed_from: HashMap::new(),
             session: None,
@@ -238,6 +247,20 @@ impl Past {
             Channel::Post(number) => self.statuses.get(&number).is_some_and(|it| *it >= 400),
             _ => false,
         }
+    }
+
+    /// Whether the server may still work on a request that the client sent before this one.
+    pub(crate) fn is_busy_before(&self, asked: &Asked) -> bool {
+        let mut earlier = self.requests.iter().take_while(|other| other.id != asked.id);
+        earlier.any(|other| {
+            let has_no_answer = other.is_in_batch || other.method == "subscriptions/listen";
+            other.is_open() && !has_no_answer && !self.is_refused(other)
+        })
+    }
+
+    /// Whether a message answers a request of which its headers and its body name different versions.
+    pub(crate) fn is_ambiguous(&self, message: &WireMessage) -> bool {
+        matches!(message.channel, Channel::Post(number) if self.ambiguous.contains(&number))
     }
 
     /// All requests of the client.

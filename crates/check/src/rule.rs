@@ -24,10 +24,19 @@ pub struct Rule {
 /// How strongly the specification demands something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strength {
-    /// MUST or MUST NOT: breaking it is a violation.
+    /// MUST or MUST NOT.
     Must,
-    /// SHOULD or SHOULD NOT: breaking it is a warning.
+    /// SHOULD or SHOULD NOT.
     Should,
+}
+
+/// What a broken rule means for the check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Weight {
+    /// It decides the exit code.
+    Violation,
+    /// It is reported, and decides nothing.
+    Warning,
 }
 
 /// What an observer does with what it sees.
@@ -66,6 +75,20 @@ impl Rule {
     /// Whether the rule holds in a revision.
     pub fn holds_in(&self, revision: Revision) -> bool {
         self.revisions.contains(&revision)
+    }
+
+    /// How much a break of it weighs: only what the specification demands in capitals is a violation,
+    /// unless the check is strict.
+    pub fn weight(&self, is_strict: bool) -> Weight {
+        match self.strength {
+            Strength::Must if is_strict || !self.is_inferred => Weight::Violation,
+            Strength::Must | Strength::Should => Weight::Warning,
+        }
+    }
+
+    /// The id, with `†` if the ledger infers the rule.
+    pub fn marked_id(&self) -> String {
+        format!("{}{}", self.id, if self.is_inferred { "†" } else { "" })
     }
 
     /// Judges what was seen.

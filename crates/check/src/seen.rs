@@ -35,8 +35,6 @@ pub enum Subject<'a> {
     Http(&'a HttpFacts),
     /// A request has waited longer than the client wants to wait.
     Unanswered(&'a Asked),
-    /// The same for text of the client that is no request and has to be refused.
-    Unrefused(&'a str),
     /// The channel ended.
     End(EndOfSession),
 }

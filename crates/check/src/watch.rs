@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bowline_types::revision::Revision;
 use serde_json::Value;
 
+use crate::evidence::{EVIDENCE_OF_SESSION, Evidence};
 use crate::json;
 use crate::message::{Channel, HttpFacts, Sender, WireMessage, excerpt};
 use crate::past::{Carrier, KnownServer, LastSent, Past, elicitation};
@@ -22,13 +23,16 @@ pub struct BrokenRule {
     pub revision: Revision,
     /// What is wrong.
     pub reason: String,
-    /// The beginning of the message, or the facts of HTTP.
-    pub excerpt: String,
+    /// What was sent and what came.
+    pub evidence: Evidence,
     /// What the client did meanwhile ([`Watch::begin_step`]).
     pub step: String,
-    /// How often the same was found.
+    /// How often the same was found, and for the last of [`MOST_REASONS`] also any other.
     pub times: usize,
 }
+
+/// Ways to break one rule that are told apart in one session.
+pub const MOST_REASONS: usize = 20;
 
 /// How often a rule was kept and broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub struct Watch {
     findings: Vec<BrokenRule>,
     counts: BTreeMap<&'static str, RuleCount>,
     step: String,
+    /// Bytes of evidence that may still be kept whole.
+    room: usize,
 }
 
 impl Watch {
@@ -58,7 +64,13 @@ impl Watch {
     /// The same, where earlier sessions with the server have shown something.
     pub fn knowing(carrier: Carrier, revision: Revision, known: KnownServer) -> Self {
         let past = Past::new(carrier, revision, known);
-        Self { past, findings: Vec::new(), counts: BTreeMap::new(), step: String::new() }
+        Self {
+            past,
+            findings: Vec::new(),
+            counts: BTreeMap::new(),
+            step: String::new(),
+            room: EVIDENCE_OF_SESSION,
+        }
     }
 
     /// Names what the client does next; findings carry the name.
@@ -71,7 +83,7 @@ impl Watch {
         let Ok(text) = std::str::from_utf8(bytes) else {
             let text = String::from_utf8_lossy(bytes).into_owned();
             if sender == Sender::Server {
-                self.look(self.past.revision, Subject::Encoding(&text), &excerpt(&text));
+                self.look(self.past.revision, Subject::Encoding(&text));
             }
             return;
         };
@@ -102,7 +114,7 @@ impl Watch {
             }
             (None, Sender::Client) => self.past.note_refusable(channel, LastSent::NoJson),
             (None, Sender::Server) => {
-                self.look(self.past.revision, Subject::Text(text), &excerpt(text));
+                self.look(self.past.revision, Subject::Text(text));
             }
         }
     }
@@ -116,35 +128,33 @@ impl Watch {
         };
         let asked = self.past.asked_on(channel);
         let revision = asked.map_or(self.past.revision, |asked| asked.revision);
-        self.look(revision, Subject::Http(facts), &facts.to_string());
+        self.look(revision, Subject::Http(facts));
         self.past.note_http(facts);
     }
 
     /// Takes the id of an event on a stream of HTTP.
     pub fn event_id(&mut self, channel: Channel, id: &str) {
-        self.look(self.past.revision, Subject::EventId(channel, id), id);
+        self.look(self.past.revision, Subject::EventId(channel, id));
         self.past.event_ids.insert(id.to_owned());
         self.past.last_event = Some(id.to_owned());
         self.past.event_channels.entry(id.to_owned()).or_insert(channel);
     }
 
-    /// Says that the client has waited long enough for the answer to a request.
+    /// Says that the client has waited long enough for the answer to a request. A server that may
+    /// still be busy with an earlier request is not judged.
     pub fn unanswered(&mut self, id: &Value) {
         let Some(asked) = self.past.asked(id).filter(|asked| asked.is_open()).cloned() else {
             return;
         };
-        let shown = format!("{} with id {}", asked.method, asked.id);
-        self.look(asked.revision, Subject::Unanswered(&asked), &shown);
-    }
-
-    /// Says that the client has waited long enough for the refusal of a text that is no request.
-    pub fn unrefused(&mut self, text: &str) {
-        self.look(self.past.revision, Subject::Unrefused(text), &excerpt(text));
+        if !self.past.is_busy_before(&asked) {
+            self.look(asked.revision, Subject::Unanswered(&asked));
+        }
+        self.past.note_unanswered(&asked);
     }
 
     /// Says how the session ended.
     pub fn end(&mut self, end: EndOfSession) {
-        self.look(self.past.revision, Subject::End(end), "");
+        self.look(self.past.revision, Subject::End(end));
     }
 
     /// What the session has shown.
@@ -164,21 +174,20 @@ impl Watch {
 
     fn message(&mut self, message: &WireMessage) {
         let revision = self.past.revision_of(message);
-        if message.sender == Sender::Server {
+        if message.sender == Sender::Server && !self.past.is_ambiguous(message) {
             let is_message = message.value.as_object().is_some_and(|members| {
                 ["jsonrpc", "id", "method"].iter().any(|name| members.contains_key(*name))
             });
-            let text = message.value.to_string();
             match is_message {
-                true => self.look(revision, Subject::Message(message), &excerpt(&text)),
-                false => self.look(revision, Subject::Text(&text), &excerpt(&text)),
+                true => self.look(revision, Subject::Message(message)),
+                false => self.look(revision, Subject::Text(&message.value.to_string())),
             }
         }
         self.past.note(message);
     }
 
     /// Asks every observer of the revision.
-    fn look(&mut self, revision: Revision, subject: Subject<'_>, shown: &str) {
+    fn look(&mut self, revision: Revision, subject: Subject<'_>) {
         let faults = match subject {
             Subject::Message(message) => faults(&self.past, revision, message),
             _ => Vec::new(),
@@ -193,23 +202,24 @@ impl Watch {
                 Verdict::Kept => count.kept += 1,
                 Verdict::Broken(reason) => {
                     count.broken += 1;
-                    broken.push((rule, reason));
+                    broken.push((rule, excerpt(&reason)));
                 }
             }
         }
         for (rule, reason) in broken {
-            self.add(rule, revision, reason, shown);
+            let mut of_rule = self.findings.iter_mut().filter(|it| it.rule.id == rule.id);
+            let mut known = 0;
+            let same = of_rule.find(|it| {
+                known += 1;
+                it.reason == reason || known == MOST_REASONS
+            });
+            if let Some(finding) = same {
+                finding.times += 1;
+                continue;
+            }
+            let (evidence, step) = (Evidence::of(&seen, &mut self.room), self.step.clone());
+            self.findings.push(BrokenRule { rule, revision, reason, evidence, step, times: 1 });
         }
-    }
-
-    fn add(&mut self, rule: &'static Rule, revision: Revision, reason: String, shown: &str) {
-        let mut same = self.findings.iter_mut();
-        if let Some(finding) = same.find(|it| it.rule.id == rule.id && it.reason == reason) {
-            finding.times += 1;
-            return;
-        }
-        let (excerpt, step) = (shown.to_owned(), self.step.clone());
-        self.findings.push(BrokenRule { rule, revision, reason, excerpt, step, times: 1 });
     }
 }
 

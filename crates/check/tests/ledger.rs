@@ -1,4 +1,4 @@
-//! The rules against the ledger: strengths, revisions, and that none is forgotten.
+//! The rules against the ledger: strengths, revisions, pages, and that none is forgotten.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +13,8 @@ struct Row {
     level: String,
     side: String,
     revisions: Vec<Revision>,
+    /// What stands in the line `Pages:` of its section.
+    pages: String,
 }
 
 fn ledger() -> BTreeMap<String, Row> {
@@ -21,15 +23,21 @@ fn ledger() -> BTreeMap<String, Row> {
     for file in folder.read_dir().unwrap() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
+        let mut pages = String::new();
         for line in text.lines() {
+            match line.strip_prefix("Pages: ") {
+                Some(named) => named.trim_end_matches('.').clone_into(&mut pages),
+                None if line.starts_with("## ") => pages.clear(),
+                None => {}
+            }
             let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
             let [id, level, side, revisions, ..] = cells[..] else { continue };
             let is_id =
                 id.contains('-') && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
             if is_id && (level.starts_with("MUST") || level.starts_with("SHOULD")) {
                 let revisions = revisions.split(' ').map(revision).collect();
-                let (level, side) = (level.to_owned(), side.to_owned());
-                rows.insert(id.to_owned(), Row { level, side, revisions });
+                let (level, side, pages) = (level.to_owned(), side.to_owned(), pages.clone());
+                rows.insert(id.to_owned(), Row { level, side, revisions, pages });
             }
         }
     }
@@ -65,6 +73,49 @@ fn each_rule_is_as_strong_as_in_the_ledger_and_holds_in_the_same_revisions() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The page of a rule in a revision: the one that names the id, else that of the revision.
+fn page<'a>(row: &'a Row, id: &str, code: Revision) -> Option<&'a str> {
+    let parts =
+        row.pages.split("; ").filter_map(|part| part.trim_end_matches('`').split_once(" `"));
+    let parts: Vec<(&str, &str)> = parts.collect();
+    let of_id = parts.iter().find(|(names, _)| names.split(' ').any(|name| name == id));
+    let is_code = |name: &str| name.len() == 2 && revision(name) == code;
+    let found = of_id.or_else(|| parts.iter().find(|(names, _)| names.split(' ').any(is_code)));
+    found.map(|(_, page)| *page)
+}
+
+#[test]
+fn each_rule_links_to_the_page_that_the_ledger_names() {
+    let ledger = ledger();
+    let mut expected = String::new();
+    for rule in rules::all() {
+        let row = ledger.get(rule.id).expect(rule.id);
+        let mut pages: Vec<(&str, Vec<&str>)> = Vec::new();
+        for revision in rule.revisions {
+            let page = page(row, rule.id, *revision)
+                .unwrap_or_else(|| panic!("the ledger names no page of {} in {revision}", rule.id));
+            match pages.iter_mut().find(|(known, _)| *known == page) {
+                Some((_, revisions)) => revisions.push(revision.as_str()),
+                None => pages.push((page, vec![revision.as_str()])),
+            }
+        }
+        let pages =
+            pages.iter().map(|(page, revisions)| format!(" {}={page}", revisions.join(",")));
+        expected.push_str(&format!("{}{}\n", rule.id, pages.collect::<String>()));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pages.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &expected).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap();
+    assert!(found == expected, "src/pages.txt differs from docs/spec; UPDATE=1 writes it");
+    let batches = rules::named("RPC-19").unwrap();
+    let page = "https://modelcontextprotocol.io/specification/2025-03-26/basic#batching";
+    assert_eq!(batches.page(Revision::V2025_03_26), page);
+    let of_extension = rules::named("APP-1").unwrap().latest_page();
+    assert_eq!(of_extension, "https://modelcontextprotocol.io/extensions/apps/overview");
 }
 
 #[test]

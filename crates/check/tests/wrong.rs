@@ -1,15 +1,17 @@
-//! Wrong servers: one script for each observer, which breaks exactly the rules that it names.
+//! Wrong servers: one script for each observer, which breaks exactly the rules that it names. Right
+//! servers: scripts of lawful servers, which break none.
 //!
-//! A script in `tests/wrong` begins with `# RULE [RULE…] REVISION [http]`. Its lines are shown to a
+//! A script in `tests/wrong` begins with `# RULE [RULE…] REVISION [http]`, one in `tests/right.txt` with
+//! `# REVISION [http] | what it does`. Its lines are shown to a
 //! watch: `>` what the client sends, `<` what the server sends, with the number of the POST (`<2`) or
 //! GET (`<g2`) over HTTP. `jsonrpc` is added; `>!` and `<!` are shown as they stand. `handshake` and
-//! `discover` stand for an exchange with these capabilities; `http`, `event`, `unanswered`, `unrefused`
-//! and `end` for the calls of the same names.
+//! `discover` stand for an exchange with these capabilities; `http`, `event`, `unanswered` and `end` for
+//! the calls of the same names. `refuses`, which comes first, names revisions that the server has refused.
 
 use std::collections::BTreeSet;
 
 use bowline_check::message::{Channel, HttpFacts, Sender};
-use bowline_check::past::Carrier;
+use bowline_check::past::{Carrier, KnownServer};
 use bowline_check::rules;
 use bowline_check::seen::EndOfSession;
 use bowline_check::watch::Watch;
@@ -27,6 +29,8 @@ const FILES: &[(&str, &str)] = &[
     ("http", include_str!("wrong/http.txt")),
 ];
 
+const RIGHT: &[(&str, &str)] = &[("right", include_str!("right.txt"))];
+
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}"#;
 const RESULT: &str = r#""resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}"#;
 
@@ -34,19 +38,22 @@ const RESULT: &str = r#""resultType":"complete","_meta":{"io.modelcontextprotoco
 struct Script {
     file: &'static str,
     rules: BTreeSet<String>,
+    /// What a right server does.
+    title: &'static str,
     revision: Revision,
     carrier: Carrier,
     lines: Vec<&'static str>,
 }
 
-fn scripts() -> Vec<Script> {
+fn scripts(files: &[(&'static str, &'static str)]) -> Vec<Script> {
     let mut scripts: Vec<Script> = Vec::new();
-    for (file, text) in FILES {
+    for (file, text) in files {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let Some(head) = line.strip_prefix("# ") else {
                 scripts.last_mut().expect("a head comes first").lines.push(line);
                 continue;
             };
+            let (head, title) = head.split_once(" | ").unwrap_or((head, ""));
             let mut words: Vec<&str> = head.split(' ').collect();
             let carrier = match words.last() {
                 Some(&"http") => Carrier::Http,
@@ -55,7 +62,7 @@ fn scripts() -> Vec<Script> {
             words.retain(|word| *word != "http");
             let revision = words.pop().unwrap().parse().expect(head);
             let rules = words.into_iter().map(str::to_owned).collect();
-            scripts.push(Script { file, rules, revision, carrier, lines: Vec::new() });
+            scripts.push(Script { file, rules, title, revision, carrier, lines: Vec::new() });
         }
     }
     scripts
@@ -87,9 +94,14 @@ fn split(line: &str) -> (Channel, String) {
 type Bodies = std::collections::HashMap<usize, String>;
 
 fn play(script: &Script) -> Watch {
-    let mut watch = Watch::new(script.carrier, script.revision);
+    let mut known = KnownServer::default();
+    let mut lines = script.lines.iter().peekable();
+    if let Some(refused) = lines.next_if(|line| line.starts_with("refuses ")) {
+        known.refused = refused.split(' ').skip(1).map(|it| it.parse().expect(refused)).collect();
+    }
+    let mut watch = Watch::knowing(script.carrier, script.revision, known);
     let mut bodies = Bodies::new();
-    for line in &script.lines {
+    for line in lines {
         show(&mut watch, script, line, &mut bodies);
     }
     watch
@@ -119,7 +131,6 @@ fn show(watch: &mut Watch, script: &Script, line: &str, bodies: &mut Bodies) {
             watch.event_id(channel, &id);
         }
         "unanswered" => watch.unanswered(&serde_json::from_str(rest).expect(line)),
-        "unrefused" => watch.unrefused(rest),
         "end" => watch.end(EndOfSession::Lingering),
         _ => panic!("{line}"),
     }
@@ -175,8 +186,17 @@ fn facts(line: &str, bodies: &Bodies) -> HttpFacts {
 
 #[test]
 fn each_wrong_server_breaks_the_rules_that_it_names_and_no_other() {
+    judge(scripts(FILES));
+}
+
+#[test]
+fn no_right_server_breaks_a_rule() {
+    judge(scripts(RIGHT));
+}
+
+fn judge(scripts: Vec<Script>) {
     let mut failures = Vec::new();
-    for script in scripts() {
+    for script in scripts {
         let watch = play(&script);
         let found: BTreeSet<String> =
             watch.findings().iter().map(|finding| finding.rule.id.to_owned()).collect();
@@ -187,8 +207,8 @@ fn each_wrong_server_breaks_the_rules_that_it_names_and_no_other() {
                 .map(|finding| format!("{} {}", finding.rule.id, finding.reason))
                 .collect();
             failures.push(format!(
-                "{}: {:?} in {}: found {details:#?}",
-                script.file, script.rules, script.revision
+                "{}: {:?} {} in {}: found {details:#?}",
+                script.file, script.rules, script.title, script.revision
             ));
         }
     }
@@ -197,7 +217,8 @@ fn each_wrong_server_breaks_the_rules_that_it_names_and_no_other() {
 
 #[test]
 fn each_observer_has_a_wrong_server() {
-    let named: BTreeSet<String> = scripts().into_iter().flat_map(|script| script.rules).collect();
+    let named: BTreeSet<String> =
+        scripts(FILES).into_iter().flat_map(|script| script.rules).collect();
     let missing: Vec<&str> =
         rules::all().map(|rule| rule.id).filter(|id| !named.contains(*id)).collect();
     assert!(missing.is_empty(), "no wrong server for {}", missing.join(" "));

@@ -3,6 +3,9 @@
 use std::fmt;
 
 use bowline_types::revision::Revision;
+use serde_json::Value;
+
+use crate::message::excerpt;
 
 /// Why a check ended without a report: no session could be opened in any revision.
 ///
@@ -59,6 +62,15 @@ impl CheckError {
 
     pub(super) fn refused(text: impl Into<String>) -> Self {
         Self::new(Kind::Refused, text)
+    }
+
+    /// Why a server does not speak a revision: the version that it agreed to instead, or its error.
+    pub(super) fn refusal(answer: &Value, agreed: Option<&str>) -> Self {
+        match (agreed, answer.pointer("/error/message").and_then(Value::as_str)) {
+            (Some(agreed), _) => Self::refused(format!("it answers with {agreed}")),
+            (None, Some(message)) => Self::refused(excerpt(message)),
+            (None, None) => Self::invalid("its answer names no version"),
+        }
     }
 
     /// What the check of a server that speaks none of the revisions ends with.

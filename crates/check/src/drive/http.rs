@@ -98,7 +98,7 @@ impl Posts {
             number,
             verb: outgoing.verb.to_string(),
             sent,
-            is_broken_json: body.is_none() && !outgoing.body.is_empty(),
+            broken_json: body.is_none().then(|| outgoing.body.clone()).filter(|it| !it.is_empty()),
             body,
             ..HttpFacts::default()
         };

@@ -1,5 +1,6 @@
 //! One session of the check: sends, waits, answers questions, and shows everything to the watch.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bowline_types::meta::key;
@@ -12,15 +13,17 @@ use super::answers::answer_to;
 use super::failure::CheckError;
 use super::http::{Outgoing, Posts};
 use super::stdio::{Line, Lines};
-use super::{CheckOptions, CheckedServer};
-use crate::message::{Channel, HttpFacts, Sender, excerpt};
+use super::{CheckOptions, CheckedServer, LateRequest};
+use crate::message::{Channel, HttpFacts, Sender};
 use crate::past::{Carrier, KnownServer};
 use crate::seen::EndOfSession;
 use crate::watch::Watch;
 
-/// How long to wait for the refusal of a text that is no request, and for messages that nothing asked
-/// for.
-const BRIEF: Duration = Duration::from_secs(1);
+/// How long to wait for messages that nothing asked for.
+const BRIEF: Duration = Duration::from_millis(333);
+
+/// How many times longer the first answer of a process may take, which has to start.
+const START: u32 = 4;
 
 enum Link {
     Stdio(Box<Lines>),
@@ -32,6 +35,10 @@ pub(crate) struct Probe {
     pub(super) watch: Watch,
     pub(super) revision: Revision,
     pub(super) callable: Vec<String>,
+    /// Tools that are not called, because no arguments that fit their schema were found.
+    pub(super) uncalled: BTreeSet<String>,
+    /// Requests that were not answered in time.
+    pub(super) late: Vec<LateRequest>,
     link: Link,
     patience: Duration,
     next_id: i64,
@@ -56,7 +63,8 @@ impl Probe {
                 (Link::Stdio(Box::new(lines)), Carrier::Stdio)
             }
             CheckedServer::Url { url, headers } => {
-                let posts = Posts::new(url, headers).map_err(CheckError::start)?;
+                let mut posts = Posts::new(url, headers).map_err(CheckError::start)?;
+                posts.version = (!revision.has_handshake()).then(|| revision.as_str().to_owned());
                 (Link::Http(Box::new(posts)), Carrier::Http)
             }
         };
@@ -64,6 +72,8 @@ impl Probe {
             watch: Watch::knowing(carrier, revision, known),
             revision,
             callable: options.callable.clone(),
+            uncalled: BTreeSet::new(),
+            late: Vec::new(),
             link,
             patience: options.patience,
             next_id: 1,
@@ -122,7 +132,7 @@ impl Probe {
         };
         let agreed = answer.pointer("/result/protocolVersion").and_then(Value::as_str);
         if agreed != Some(version) {
-            return Opened::No(refusal(&answer, agreed));
+            return Opened::No(CheckError::refusal(&answer, agreed));
         }
         let session = self.watch.past().session.clone();
         if let Link::Http(posts) = &mut self.link {
@@ -146,7 +156,7 @@ impl Probe {
             {
                 Opened::Yes
             }
-            _ => Opened::No(refusal(&answer, None)),
+            _ => Opened::No(CheckError::refusal(&answer, None)),
         }
     }
 
@@ -223,6 +233,15 @@ impl Probe {
         self.exchange(&message.to_string(), &id, headers).await.0
     }
 
+    /// How long to wait for the next answer.
+    fn patience(&self) -> Duration {
+        let has_answered = self.watch.past().requests().iter().any(|asked| !asked.is_open());
+        match self.link {
+            Link::Stdio(_) if !has_answered => self.patience * START,
+            _ => self.patience,
+        }
+    }
+
     /// Sends a text and waits for the answer with this id.
     async fn exchange(
         &mut self,
@@ -230,7 +249,7 @@ impl Probe {
         id: &Value,
         headers: Vec<(&'static str, Option<String>)>,
     ) -> (Option<HttpFacts>, Option<Value>) {
-        let end = Instant::now() + self.patience;
+        let end = Instant::now() + self.patience();
         let (facts, answer) = match &mut self.link {
             Link::Stdio(lines) => {
                 self.watch.frame(Sender::Client, Channel::Stdio, text.as_bytes());
@@ -248,9 +267,28 @@ impl Probe {
         let is_refused = facts.as_ref().is_some_and(|facts| facts.status >= 400);
         let is_done = answer.is_some() || is_refused;
         if !is_done && !id.is_null() && !self.is_over() {
-            self.watch.unanswered(id);
+            self.give_up(id).await;
         }
         (facts, answer)
+    }
+
+    /// Notes a request that was not answered in time, and cancels it, as clients should.
+    async fn give_up(&mut self, id: &Value) {
+        self.watch.unanswered(id);
+        let Some(asked) = self.watch.past().asked(id).filter(|asked| asked.is_open()) else {
+            return;
+        };
+        let (method, is_in_batch) = (asked.method.clone(), asked.is_in_batch);
+        let tool = asked.param("name").filter(|_| method == "tools/call").map(str::to_owned);
+        // Without a handshake the end of the stream of HTTP is the cancellation.
+        let has_cancellation = matches!(self.link, Link::Stdio(_)) || self.revision.has_handshake();
+        let may_cancel = has_cancellation && !is_in_batch && method != "initialize";
+        if !is_in_batch && method != "subscriptions/listen" {
+            self.late.push(LateRequest { revision: self.revision, method, tool });
+        }
+        if may_cancel {
+            self.notify("notifications/cancelled", json!({"requestId": id})).await;
+        }
     }
 
     /// Reads lines until one fits. Questions are answered meanwhile.
@@ -288,8 +326,12 @@ impl Probe {
     }
 
     /// Sends a notification.
-    pub(super) async fn notify(&mut self, method: &str, params: Value) {
+    pub(super) async fn notify(&mut self, method: &str, mut params: Value) {
         let mut message = json!({"jsonrpc": "2.0", "method": method});
+        // Headers repeat it.
+        if !self.revision.has_handshake() && matches!(self.link, Link::Http(_)) {
+            params["_meta"] = self.meta();
+        }
         if !params.is_null() {
             message["params"] = params;
         }
@@ -312,20 +354,9 @@ impl Probe {
         }
     }
 
-    /// Sends a text that has to be refused, and waits for that.
-    pub(super) async fn refusable(&mut self, text: &str) {
-        self.send(text).await;
-        if matches!(self.link, Link::Stdio(_)) {
-            let end = Instant::now() + self.patience.min(BRIEF);
-            if self.await_line(end, is_error).await.is_none() && !self.is_over() {
-                self.watch.unrefused(text);
-            }
-        }
-    }
-
     /// Waits a moment for messages that nothing asked for.
     pub(super) async fn listen(&mut self) {
-        let end = Instant::now() + self.patience.min(BRIEF) / 3;
+        let end = Instant::now() + self.patience.min(BRIEF);
         self.await_line(end, |_| false).await;
     }
 
@@ -377,13 +408,4 @@ fn is_answer_to(message: &Value, id: &Value) -> bool {
 
 fn is_error(message: &Value) -> bool {
     message.get("error").is_some() && message.get("id").is_none_or(Value::is_null)
-}
-
-/// Why a server does not speak a revision.
-fn refusal(answer: &Value, agreed: Option<&str>) -> CheckError {
-    match (agreed, answer.pointer("/error/message").and_then(Value::as_str)) {
-        (Some(agreed), _) => CheckError::refused(format!("it answers with {agreed}")),
-        (None, Some(message)) => CheckError::refused(excerpt(message)),
-        (None, None) => CheckError::invalid("its answer names no version"),
-    }
 }

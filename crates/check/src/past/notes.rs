@@ -1,5 +1,6 @@
 //! How the past grows by each message.
 
+use bowline_proto::mirror;
 use bowline_types::meta::key;
 use serde_json::Value;
 
@@ -29,9 +30,20 @@ impl Past {
         self.last.insert(channel, kind);
     }
 
+    /// Takes a request that was not answered in time.
+    pub(crate) fn note_unanswered(&mut self, asked: &Asked) {
+        let tool = asked.param("name").filter(|_| asked.method == "tools/call");
+        self.known.slow_tools.extend(tool.map(str::to_owned));
+    }
+
     /// Takes facts of HTTP.
     pub(crate) fn note_http(&mut self, facts: &HttpFacts) {
         self.statuses.insert(facts.number, facts.status);
+        let meta = facts.body.as_ref().and_then(|body| body.get("params")?.get("_meta"));
+        let version = meta.and_then(|meta| meta.get(key::PROTOCOL_VERSION)?.as_str());
+        if version.is_some() && version != facts.sent_header(mirror::PROTOCOL_VERSION) {
+            self.ambiguous.insert(facts.number);
+        }
         let opens = facts.method() == Some("initialize") && facts.is_success();
         if let Some(session) = facts.header("mcp-session-id").filter(|_| opens) {
             self.session = Some(session.to_owned());
@@ -93,6 +105,7 @@ impl Past {
             params,
             revision,
             answers: 0,
+            has_result: false,
             is_cancelled: false,
             is_cancellation_read: false,
             progress: None,
@@ -159,6 +172,7 @@ impl Past {
         let mut answered = None;
         if let Some(asked) = self.requests.iter_mut().rev().find(|asked| asked.id == *id) {
             asked.answers += 1;
+            asked.has_result |= message.value.get("result").is_some();
             number = asked.number;
             answered = Some(asked.clone());
         }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use super::{CheckTotals, shortcomings};
 use crate::drive::CheckReport;
-use crate::rule::{Rule, Strength};
+use crate::message::excerpt;
+use crate::rule::{Rule, Weight};
 use crate::rules;
 
 /// The report for CI systems. A violation is a failure; a warning is text; a rule that did not come up
@@ -37,19 +38,26 @@ fn case(text: &mut String, report: &CheckReport, rule: &Rule) {
     let name = escaped(&format!("{} {}", rule.id, rule.words));
     let _ = write!(text, "<testcase classname=\"mcp\" name=\"{name}\"");
     if count.broken == 0 {
-        let end = if count.kept == 0 { "><skipped/></testcase>" } else { "/>" };
+        let end = match (count.kept, report.ignored.contains(rule.id)) {
+            (_, true) => "><skipped message=\"ignored\"/></testcase>",
+            (0, false) => "><skipped/></testcase>",
+            (_, false) => "/>",
+        };
         let _ = writeln!(text, "{end}");
         return;
     }
     let reasons = report.broken.iter().filter(|it| it.rule.id == rule.id);
-    let reasons: Vec<String> =
-        reasons.map(|it| format!("{} in {}: {}", it.reason, it.revision, it.excerpt)).collect();
-    let reasons = escaped(&reasons.join("\n"));
-    let _ = match rule.strength {
-        Strength::Must => {
+    let reasons = reasons.map(|it| {
+        let (page, answer) = (rule.page(it.revision), it.evidence.answer.as_deref());
+        let answer = excerpt(answer.unwrap_or("no answer"));
+        format!("{} in {}: {answer}\n{page}", excerpt(&it.reason), it.revision)
+    });
+    let reasons = escaped(&reasons.collect::<Vec<_>>().join("\n"));
+    let _ = match rule.weight(report.is_strict) {
+        Weight::Violation => {
             writeln!(text, "><failure message=\"{name}\">{reasons}</failure></testcase>")
         }
-        Strength::Should => writeln!(text, "><system-out>{reasons}</system-out></testcase>"),
+        Weight::Warning => writeln!(text, "><system-out>{reasons}</system-out></testcase>"),
     };
 }
 

@@ -2,43 +2,46 @@
 
 use serde_json::{Value, json};
 
-use super::shortcomings;
+use super::{by_rule, shortcomings};
 use crate::drive::CheckReport;
-use crate::rule::{Rule, Strength};
+use crate::message::excerpt;
+use crate::rule::{Rule, Weight};
 use crate::rules;
+use crate::watch::BrokenRule;
 
-/// Where readers find the words of a rule.
-const LEDGER: &str = "https://modelcontextprotocol.io/specification";
+/// Where the specification begins.
+const SPECIFICATION: &str = "https://modelcontextprotocol.io/specification";
 
-/// The report for code scanning. The location is the target, since there is no file.
+/// The report for code scanning: a result for each rule that was broken. The location is the target,
+/// since there is no file.
 pub fn sarif(report: &CheckReport, target: &str) -> Value {
     let known: Vec<&Rule> = rules::all().collect();
     let described = known.iter().map(|rule| {
         json!({
             "id": rule.id,
             "shortDescription": {"text": rule.words},
-            "helpUri": LEDGER,
-            "defaultConfiguration": {"level": level(rule.strength)},
+            "helpUri": rule.latest_page(),
+            "defaultConfiguration": {"level": level(rule.weight(report.is_strict))},
         })
     });
-    let results = report.broken.iter().map(|it| {
-        let index = known.iter().position(|rule| rule.id == it.rule.id);
+    let results = by_rule(report).into_iter().map(|(rule, found)| {
+        let index = known.iter().position(|it| it.id == rule.id);
         let place = json!({
             "logicalLocations": [{"fullyQualifiedName": target, "kind": "resource"}],
         });
         json!({
-            "ruleId": it.rule.id,
+            "ruleId": rule.id,
             "ruleIndex": index,
-            "level": level(it.rule.strength),
-            "message": {"text": format!("{} (in {}): {}", it.reason, it.revision, it.excerpt)},
+            "level": level(rule.weight(report.is_strict)),
+            "message": {"text": message(&found)},
             "locations": [place],
-            "occurrenceCount": it.times,
+            "occurrenceCount": found.iter().map(|it| it.times).sum::<usize>(),
         })
     });
     let driver = json!({
         "name": "bowline",
         "version": env!("CARGO_PKG_VERSION"),
-        "informationUri": LEDGER,
+        "informationUri": SPECIFICATION,
         "rules": described.collect::<Vec<_>>(),
     });
     let shortcomings = shortcomings(report);
@@ -59,9 +62,18 @@ pub fn sarif(report: &CheckReport, target: &str) -> Value {
     })
 }
 
-fn level(strength: Strength) -> &'static str {
-    match strength {
-        Strength::Must => "error",
-        Strength::Should => "warning",
+/// What was found, a line for each way in which the rule was broken.
+fn message(found: &[&BrokenRule]) -> String {
+    let lines = found.iter().map(|it| {
+        let answer = it.evidence.answer.as_deref().unwrap_or("no answer");
+        format!("{} (in {}): {}", excerpt(&it.reason), it.revision, excerpt(answer))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn level(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Violation => "error",
+        Weight::Warning => "warning",
     }
 }

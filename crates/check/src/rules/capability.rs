@@ -14,6 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         .inferred(),
     must("CAP-4", STATEFUL, "updates of resources need `resources.subscribe`", updates).inferred(),
     must("CAP-5", STATEFUL, "the client is asked only for what it declared", asks).inferred(),
+    must("CAP-7", STATEFUL, "what is declared can be listed", lists).inferred(),
     must("LIFE-15", FROM_06_TO_11, "changes are announced only if that was declared", changes),
     should("LIFE-16", UP_TO_03, "changes are announced only if that was declared", changes),
     must("TOOL-1", ALL, "a server with tools declares `tools`", tools),
@@ -61,6 +62,22 @@ fn prompts(seen: &Seen<'_>) -> Verdict {
 
 fn completions(seen: &Seen<'_>) -> Verdict {
     works_undeclared(seen, "completion/complete", "completions", "")
+}
+
+fn lists(seen: &Seen<'_>) -> Verdict {
+    let Some(reply) = seen.reply() else { return Idle };
+    let capability = match reply.asked.method.as_str() {
+        "tools/list" => "tools",
+        "resources/list" => "resources",
+        "prompts/list" => "prompts",
+        _ => return Idle,
+    };
+    if !seen.past.declares(capability) {
+        return Idle;
+    }
+    Verdict::that(reply.code() != Some(-32601), || {
+        format!("`{capability}` is declared, and `{}` is unknown", reply.asked.method)
+    })
 }
 
 fn tolerates(seen: &Seen<'_>) -> Verdict {

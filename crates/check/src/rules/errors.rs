@@ -7,7 +7,7 @@ use crate::past::{Carrier, LastSent};
 use crate::rule::Verdict::{Broken, Idle, Kept};
 use crate::rule::span::{ALL, STATELESS};
 use crate::rule::{Rule, Verdict, must};
-use crate::seen::{Seen, Subject};
+use crate::seen::Seen;
 use crate::shape;
 
 pub(super) const RULES: &[Rule] = &[
@@ -22,13 +22,14 @@ pub(super) const RULES: &[Rule] = &[
     must("ERR-11", STATELESS, "the retired codes -32002 and -32042 are not used", retired_codes),
 ];
 
-/// What became of a text that is no request: the code of the answer without an id.
+/// What became of a text that is no request: the code of the answer without an id. Silence on stdio is
+/// no fault: clients must not send such a text there (STDIO-5).
 fn refusal(seen: &Seen<'_>, kinds: &[LastSent], wanted: i64, what: &str) -> Verdict {
     if let Some(facts) = seen.http() {
         let sent = seen.past.last_sent(crate::message::Channel::Post(facts.number));
         return match sent.filter(|sent| kinds.contains(sent) && facts.verb == "POST") {
             None => Idle,
-            Some(_) if facts.is_success() => {
+            Some(_) if facts.is_success() && facts.error_code() != Some(wanted) => {
                 Broken(format!("{what} got the status {}", facts.status))
             }
             // The body of a refusal is optional.
@@ -38,9 +39,15 @@ fn refusal(seen: &Seen<'_>, kinds: &[LastSent], wanted: i64, what: &str) -> Verd
             },
         };
     }
-    let Some(message) = seen.server().filter(|message| message.is_answer()) else { return Idle };
+    // Before, every error has the id of a request, so that no answer is right.
+    let Some(message) = seen.server().filter(|_| seen.revision.has_errors_without_id()) else {
+        return Idle;
+    };
     let sent = seen.past.last_sent(message.channel);
-    if message.id().is_some() || !sent.is_some_and(|sent| kinds.contains(&sent)) {
+    if !message.is_answer()
+        || message.id().is_some()
+        || !sent.is_some_and(|sent| kinds.contains(&sent))
+    {
         return Idle;
     }
     let code = message.value.pointer("/error/code").and_then(Value::as_i64);
@@ -53,21 +60,11 @@ fn refusal(seen: &Seen<'_>, kinds: &[LastSent], wanted: i64, what: &str) -> Verd
 }
 
 fn parse_error(seen: &Seen<'_>) -> Verdict {
-    match seen.subject {
-        Subject::Unrefused(text) if serde_json::from_str::<Value>(text).is_err() => {
-            Broken("text that is not JSON was not answered".to_owned())
-        }
-        _ => refusal(seen, &[LastSent::NoJson], -32700, "text that is not JSON"),
-    }
+    refusal(seen, &[LastSent::NoJson], -32700, "text that is not JSON")
 }
 
 fn invalid_request(seen: &Seen<'_>) -> Verdict {
-    match seen.subject {
-        Subject::Unrefused(text) if serde_json::from_str::<Value>(text).is_ok() => {
-            Broken("JSON that is no request was not answered".to_owned())
-        }
-        _ => refusal(seen, &[LastSent::NoMessage], -32600, "JSON that is no request"),
-    }
+    refusal(seen, &[LastSent::NoMessage], -32600, "JSON that is no request")
 }
 
 /// Methods that the revision has, and those of extensions, are judged elsewhere.
@@ -113,9 +110,9 @@ fn bad_params(seen: &Seen<'_>) -> Verdict {
     }
 }
 
+/// The code of an answer. Where no request can be named, the era of the answer is not certain either.
 fn code_of(seen: &Seen<'_>) -> Option<i64> {
-    let message = seen.server().filter(|message| message.is_answer())?;
-    message.value.pointer("/error/code")?.as_i64()
+    seen.reply()?.code()
 }
 
 fn legacy_range(seen: &Seen<'_>) -> Verdict {

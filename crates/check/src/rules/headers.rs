@@ -3,11 +3,12 @@
 use bowline_proto::mirror;
 use bowline_types::meta::key;
 use bowline_types::method::Method;
+use bowline_types::revision::Revision;
 use serde_json::Value;
 
 use crate::message::HttpFacts;
 use crate::rule::Verdict::{Broken, Idle, Kept};
-use crate::rule::span::STATELESS;
+use crate::rule::span::{self, STATELESS};
 use crate::rule::{Rule, Verdict, must};
 use crate::seen::Seen;
 
@@ -43,11 +44,26 @@ pub(super) const RULES: &[Rule] = &[
 fn request<'a>(seen: &Seen<'a>) -> Option<(&'a HttpFacts, &'a Value)> {
     let facts = seen.http().filter(|facts| facts.verb == "POST" && facts.is_request())?;
     let body = facts.body.as_ref()?;
-    let is_plain = facts.sent_header("origin").is_none();
+    let is_plain = facts.sent_header("origin").is_none() && !may_be_older(seen, facts);
     (is_plain && meta(body, key::PROTOCOL_VERSION).is_some()).then_some((facts, body))
 }
 
-fn meta<'a>(body: &'a Value, name: &str) -> Option<&'a Value> {
+/// Whether the version header, or that there is none, lets a server take the request for one of an
+/// older revision. A server that speaks none, and is known to refuse this one, cannot.
+fn may_be_older(seen: &Seen<'_>, facts: &HttpFacts) -> bool {
+    let is_older = |version: &str| version.parse().is_ok_and(Revision::has_handshake);
+    let speaks_older = seen.past.known.versions.iter().any(|version| is_older(version));
+    let refuses = |revision: &Revision| seen.past.known.refused.contains(revision);
+    match facts.sent_header(mirror::PROTOCOL_VERSION) {
+        None => speaks_older || !span::UP_TO_03.iter().all(refuses),
+        Some(named) => {
+            let is_refused = named.parse().is_ok_and(|revision| refuses(&revision));
+            is_older(named) && (speaks_older || !is_refused)
+        }
+    }
+}
+
+pub(super) fn meta<'a>(body: &'a Value, name: &str) -> Option<&'a Value> {
     body.get("params")?.get("_meta")?.get(name)
 }
 
@@ -126,8 +142,12 @@ fn wrong_status(seen: &Seen<'_>) -> Verdict {
 
 fn wrong_code(seen: &Seen<'_>) -> Verdict {
     let Some(facts) = wrong(seen) else { return Idle };
+    let is_other_version =
+        facts.sent_header(mirror::PROTOCOL_VERSION) != Some(seen.revision.as_str());
     match facts.error_code() {
         Some(-32020) => Kept,
+        // The version in the header may also be refused as such.
+        Some(-32022) if is_other_version => Kept,
         Some(code) => Broken(format!("wrong headers got the error {code}")),
         None => Broken("wrong headers got no JSON-RPC error".to_owned()),
     }
@@ -164,12 +184,9 @@ fn unknown_method(seen: &Seen<'_>) -> Verdict {
     })
 }
 
-/// A server that also serves the first revisions may take the request for one of them.
 fn no_version(seen: &Seen<'_>) -> Verdict {
     let Some((facts, _)) = request(seen) else { return Idle };
-    let serves_older =
-        ["2024-11-05", "2025-03-26"].iter().any(|it| seen.past.known.versions.contains(*it));
-    if facts.sent_header(mirror::PROTOCOL_VERSION).is_some() || serves_older {
+    if facts.sent_header(mirror::PROTOCOL_VERSION).is_some() {
         return Idle;
     }
     // A request that was served is the rule of missing headers.

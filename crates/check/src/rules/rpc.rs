@@ -1,8 +1,9 @@
 //! JSON-RPC: versions, ids, results and errors.
 
+use bowline_types::method::Method;
 use serde_json::Value;
 
-use crate::message::Channel;
+use crate::message::{Channel, HttpFacts};
 use crate::past::{Carrier, LastSent};
 use crate::rule::Verdict::{Broken, Idle, Kept};
 use crate::rule::span::{ALL, ONLY_03, SINCE_03, SINCE_06, SINCE_11, STATEFUL, STATELESS};
@@ -32,14 +33,19 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn answered_once(seen: &Seen<'_>) -> Verdict {
+    if let Some(facts) = seen.http() {
+        return answered_over_http(facts);
+    }
     if let Some(asked) = seen.unanswered() {
-        // These have rules of their own; and an open stream of changes has no answer.
-        let is_late = asked.id.as_str().is_some_and(|id| id.starts_with("after-late-cancel"));
-        let own = asked.method == "ping" || asked.is_in_batch || asked.is_cancelled || is_late;
-        if own || asked.method == "subscriptions/listen" {
+        // No rule limits how long a request takes. Only to refuse a method takes no time at all.
+        let is_unknown = Method::named(&asked.method).map_or_else(
+            || asked.method.starts_with("bowline/"),
+            |it| !it.row().exists_in(asked.revision),
+        );
+        if !is_unknown || asked.is_in_batch || asked.is_cancelled {
             return Idle;
         }
-        return Broken(format!("`{}` was not answered in time", asked.method));
+        return Broken(format!("the unknown method `{}` was not answered", asked.method));
     }
     match seen.reply() {
         Some(reply) if reply.asked.answers > 0 => {
@@ -47,6 +53,20 @@ fn answered_once(seen: &Seen<'_>) -> Verdict {
         }
         Some(_) => Kept,
         None => Idle,
+    }
+}
+
+/// A whole body that is no message leaves its request without an answer, whatever the time.
+fn answered_over_http(facts: &HttpFacts) -> Verdict {
+    let is_json = facts.status == 200 && facts.media_type() == "application/json";
+    let Some(method) = facts.method().filter(|_| is_json && facts.is_request()) else {
+        return Idle;
+    };
+    let Ok(body) = serde_json::from_str::<Value>(&facts.answer) else { return Idle };
+    let is_message = body.is_array() || body.get("id").is_some() || body.get("error").is_some();
+    match is_message {
+        true => Idle,
+        false => Broken(format!("`{method}` got a body that is no message")),
     }
 }
 

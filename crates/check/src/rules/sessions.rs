@@ -1,5 +1,9 @@
 //! Sessions of HTTP, and the header with the version.
 
+use bowline_proto::mirror;
+use bowline_types::meta::key;
+
+use super::headers::meta;
 use crate::message::HttpFacts;
 use crate::rule::Verdict::{Broken, Idle, Kept};
 use crate::rule::span::{FROM_03_TO_11, FROM_06_TO_11, STATELESS};
@@ -74,8 +78,13 @@ fn unguessable(seen: &Seen<'_>) -> Verdict {
     }
 }
 
+/// A server of both eras may take a request without the marks of this one for one of the other era.
 fn none(seen: &Seen<'_>) -> Verdict {
-    let Some(facts) = seen.http() else { return Idle };
+    let is_stateless = |facts: &&HttpFacts| {
+        facts.sent_header(mirror::PROTOCOL_VERSION) == Some(seen.revision.as_str())
+            && facts.body.as_ref().is_some_and(|body| meta(body, key::PROTOCOL_VERSION).is_some())
+    };
+    let Some(facts) = seen.http().filter(is_stateless) else { return Idle };
     let has_id = facts.header("mcp-session-id").is_some();
     Verdict::that(!has_id, || "an answer has a session id".to_owned())
 }

@@ -3,6 +3,7 @@
 use bowline_types::meta::key;
 use serde_json::Value;
 
+use crate::past::Asked;
 use crate::rule::Verdict::{Broken, Idle, Kept};
 use crate::rule::span::ONLY_11;
 use crate::rule::{Rule, Verdict, must, shaped};
@@ -90,9 +91,24 @@ fn ignored(seen: &Seen<'_>) -> Verdict {
         return Idle;
     };
     let is_task = reply.result.is_some_and(|result| result.get("task").is_some());
-    Verdict::that(!is_task && reply.code() != Some(-32602), || {
-        "`task` was not ignored, and the capability is not declared".to_owned()
-    })
+    let Some(code) = reply.code() else {
+        return Verdict::that(!is_task, || {
+            "`task` was not ignored, and the capability is not declared".to_owned()
+        });
+    };
+    match seen.past.requests().iter().any(|plain| is_same_but_plain(plain, reply.asked)) {
+        true => Broken(format!("a call with `task` got the error {code}, and without it a result")),
+        // The call itself may be at fault.
+        false => Idle,
+    }
+}
+
+/// Whether a request is the same call without `task`, and got a result.
+fn is_same_but_plain(plain: &Asked, call: &Asked) -> bool {
+    let is_same =
+        ["name", "arguments"].iter().all(|it| plain.params.get(it) == call.params.get(it));
+    let is_plain = plain.method == call.method && plain.params.get("task").is_none();
+    is_same && is_plain && plain.has_result
 }
 
 fn unique(seen: &Seen<'_>) -> Verdict {

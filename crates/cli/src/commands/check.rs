@@ -4,19 +4,22 @@ use std::time::Duration;
 
 use bowline_check::drive::{CheckError, CheckOptions, CheckReport, CheckedServer, check};
 use bowline_check::report;
+use bowline_check::rule::Rule;
+use bowline_check::rules;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::print::{self, TerminalText, json, line, lines, text};
 use crate::target::{Place, Target, TargetArgs};
-use crate::{demand, hints};
+use crate::{demand, hints, suggest};
 
 /// Checks a server against the rules of every revision it speaks
 ///
 /// Opens a few sessions, sends what clients send and what servers have to refuse, and watches every
 /// message. Tools are called only if they declare that they change nothing (`readOnlyHint`), or if
 /// `--call` names them. Exits with 6 if a MUST is broken, with 3 if the server goes away before all
-/// steps are taken, and with 5 if `--deadline` ends the check before that.
+/// steps are taken, and with 5 if `--deadline` ends the check before that or a request other than the
+/// call of a tool is not answered within `--timeout`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline check [OPTIONS] TARGET
        bowline check [OPTIONS] -- COMMAND…")]
@@ -33,6 +36,12 @@ pub(crate) struct Args {
     /// Also calls this tool, whatever it declares; can be repeated
     #[arg(long = "call", value_name = "TOOL")]
     callable: Vec<String>,
+    /// Leaves this rule out of the report, such as RPC-19; can be repeated
+    #[arg(long = "ignore", value_name = "RULE")]
+    ignored: Vec<String>,
+    /// Counts a broken MUST that the specification only implies (†) as a violation, too
+    #[arg(long)]
+    strict: bool,
     /// How long to wait for each answer
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     timeout: u64,
@@ -49,6 +58,7 @@ Examples:
   bowline check http://127.0.0.1:3000/mcp
   bowline check --revision 2025-11-25 -- npx -y some-server
   bowline check --call echo --format junit -- ./server > report.xml
+  bowline check --ignore RPC-19 -- ./server
 ";
 
 /// The formats of a report.
@@ -67,6 +77,7 @@ enum Format {
 
 impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
+        let ignored = self.ignored.iter().map(|id| rule(id)).collect::<Result<Vec<_>, _>>()?;
         let mut target = self.server.take(&mut self.words)?;
         if let Some(word) = self.words.first() {
             return Err(Failure::usage(text!("`{word}` is one word too many"))
@@ -77,13 +88,14 @@ impl Args {
         let label = target.public_label.clone();
         let place = target.place.clone();
         let server = checked(target);
-        let report = interruptible(async {
+        let mut report = interruptible(async {
             let progress = |step: &str| print::progress(line(step));
             let report = check(&server, &options, progress).await;
             print::progress("");
             report.map_err(|error| failure(&error, &place))
         })
         .await?;
+        ignored.into_iter().for_each(|rule| report.ignore(rule));
         self.print(&report, &label);
         if report.violations().next().is_some() {
             return Ok(Exit::Violation);
@@ -105,6 +117,10 @@ impl Args {
             let failure = Failure::new(Exit::Timeout, text);
             return Some(failure.hint("`--deadline SECONDS` gives the check more time"));
         }
+        if let Some(late) = report.late.iter().find(|it| !it.is_call()) {
+            let text = text!("not complete: {late} was not answered within {} s", self.timeout);
+            return Some(Failure::new(Exit::Timeout, text).hint(hints::TIME));
+        }
         let tool = report.unlisted.first()?;
         let failure = Failure::new(Exit::Refused, text!("the server has no tool `{tool}`"));
         Some(failure.hint("`bowline list` shows the tools"))
@@ -115,6 +131,7 @@ impl Args {
         options.patience = Duration::from_secs(self.timeout.max(1));
         options.deadline = Duration::from_secs(self.deadline.max(1));
         options.callable.clone_from(&self.callable);
+        options.is_strict = self.strict;
         if !target.revisions.is_empty() {
             options.revisions.clone_from(&target.revisions);
         }
@@ -129,6 +146,16 @@ impl Args {
             Format::Sarif => json::print(&report::sarif(found, label)),
         }
     }
+}
+
+/// The rule with this id, whatever its case and with or without `†`.
+fn rule(id: &str) -> Result<&'static Rule, Failure> {
+    let wanted = id.trim_end_matches('†').to_ascii_uppercase();
+    rules::named(&wanted).ok_or_else(|| {
+        let ids: Vec<&str> = rules::all().map(|rule| rule.id).collect();
+        let failure = Failure::usage(format!("`--ignore {id}` names no rule"));
+        suggest::explain(&wanted, &ids, failure)
+    })
 }
 
 /// Why a server could not be checked, and what the user can do about it.

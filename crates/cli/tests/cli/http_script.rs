@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub(crate) struct HttpRequest {
     /// Empty if the client sent something else than HTTP, such as the first bytes of TLS.
     pub(crate) verb: String,
+    /// A line for each, in lower case.
+    pub(crate) headers: Vec<String>,
     pub(crate) body: String,
 }
 
@@ -63,7 +65,7 @@ fn read(stream: &TcpStream) -> Option<HttpRequest> {
         return None;
     }
     let verb = line.split(' ').next()?.to_owned();
-    let mut length = 0;
+    let (mut length, mut headers) = (0, Vec::new());
     loop {
         line.clear();
         reader.read_line(&mut line).ok()?;
@@ -74,8 +76,9 @@ fn read(stream: &TcpStream) -> Option<HttpRequest> {
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().ok()?;
         }
+        headers.push(line);
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(HttpRequest { verb, body: String::from_utf8(body).ok()? })
+    Some(HttpRequest { verb, headers, body: String::from_utf8(body).ok()? })
 }

@@ -7,6 +7,7 @@ mod bridge;
 mod call;
 mod check;
 mod check_failures;
+mod check_verdicts;
 mod closing;
 mod config;
 mod declared;

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::*;
 
-/// The rules that `wrong_server` breaks, all of them MUSTs.
-const BROKEN: [&str; 4] = ["HSEC-1", "HTTP-10", "PV-4", "TOOL-13"];
+/// The rules that `wrong_server` breaks and that the specification has in capitals.
+const BROKEN: [&str; 3] = ["HSEC-1", "HTTP-10", "PV-4"];
 
 /// A report in a format, as the judge reads it.
 fn judged(format: &str, target: &[&str], code: i32) -> Value {
@@ -38,7 +38,7 @@ fn sarif_follows_its_schema_and_names_the_broken_rules() {
     let wrong = wrong_server::start();
     let report = judged("sarif", &[&wrong.url], 6);
     assert_eq!(texts(&report["errors"]), BROKEN.into(), "{report}");
-    assert_eq!(report["warnings"], Value::Array(Vec::new()), "{report}");
+    assert_eq!(texts(&report["warnings"]), ["TOOL-13"].into(), "{report}");
     assert_eq!(texts(&report["targets"]), [wrong.url.as_str()].into(), "{report}");
     let right = judged("sarif", &DEMO, 0);
     assert_eq!(right["errors"], Value::Array(Vec::new()), "{right}");

@@ -108,34 +108,51 @@ pub(super) async fn completes(probe: &mut Probe) {
     probe.request("completion/complete", params).await;
 }
 
-/// The tools that the user names, and a few of those that declare that they change nothing.
-pub(super) fn safe_tools(probe: &Probe) -> Vec<(String, Value)> {
+/// A tool that may be called, with arguments that fit its schema.
+pub(super) struct CallableTool {
+    pub(super) name: String,
+    pub(super) definition: Value,
+    pub(super) arguments: Value,
+}
+
+/// The tools that the user names, and a few of those that declare that they change nothing. Tools that
+/// did not answer in time before are left out.
+pub(super) fn callable_tools(probe: &mut Probe) -> Vec<CallableTool> {
     let is_safe =
         |tool: &Value| tool.pointer("/annotations/readOnlyHint").is_some_and(|hint| hint == true);
-    let tools = probe.watch.past().tools.iter();
+    let past = probe.watch.past();
+    let tools = past.tools.iter().filter(|(name, _)| !past.known.slow_tools.contains(*name));
     let (named, others): (Vec<_>, Vec<_>) =
         tools.partition(|(name, _)| probe.callable.contains(name));
-    let safe = others.into_iter().filter(|(_, tool)| is_safe(tool)).take(FEW);
-    named.into_iter().chain(safe).map(|(name, tool)| (name.clone(), tool.clone())).collect()
+    let others = others.into_iter().filter(|(_, tool)| is_safe(tool));
+    let (mut callable, mut misfits) = (Vec::new(), Vec::new());
+    let most = named.len() + FEW;
+    for (name, tool) in named.into_iter().chain(others) {
+        if callable.len() == most {
+            break;
+        }
+        match values::fitting(tool.get("inputSchema").unwrap_or(&Value::Null)) {
+            Some(arguments) => {
+                let (name, definition) = (name.clone(), tool.clone());
+                callable.push(CallableTool { name, definition, arguments });
+            }
+            None => misfits.push(name.clone()),
+        }
+    }
+    probe.uncalled.extend(misfits);
+    callable
 }
 
 pub(super) async fn calls(probe: &mut Probe) {
-    for (index, (name, tool)) in safe_tools(probe).into_iter().enumerate() {
-        let schema = tool.get("inputSchema").cloned().unwrap_or_default();
-        let arguments = values::fitting(&schema).unwrap_or(json!({}));
-        let token = format!("token-{index}");
-        let mut meta = json!({"progressToken": token});
+    for (index, tool) in callable_tools(probe).into_iter().enumerate() {
+        let CallableTool { name, arguments, .. } = tool;
+        let mut meta = json!({"progressToken": format!("token-{index}")});
         if !probe.revision.has_handshake() {
             meta[key::LOG_LEVEL] = json!("debug");
         }
         let params = json!({"name": name, "arguments": arguments, "_meta": meta});
         let answer = probe.request("tools/call", params).await;
         retry_changed(probe, &name, &arguments, answer).await;
-        let required =
-            schema.get("required").and_then(Value::as_array).is_some_and(|it| !it.is_empty());
-        if required {
-            probe.request("tools/call", json!({"name": name, "arguments": {}})).await;
-        }
     }
 }
 
@@ -164,7 +181,6 @@ pub(super) async fn cancels_late(probe: &mut Probe) {
     // Over HTTP a client of 2026-07-28 closes the stream instead.
     if probe.revision.has_handshake() || probe.carrier() == crate::past::Carrier::Stdio {
         probe.notify("notifications/cancelled", json!({"requestId": id})).await;
-        probe.notify("notifications/cancelled", json!({"requestId": "bowline-never-sent"})).await;
     }
     probe.request_as(json!("after-late-cancel"), method, json!({})).await;
     probe.listen().await;

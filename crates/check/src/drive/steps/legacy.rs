@@ -4,8 +4,7 @@ use http::Method as Verb;
 use serde_json::{Value, json};
 
 use super::super::probe::Probe;
-use super::super::values;
-use super::features::safe_tools;
+use super::features::{CallableTool, callable_tools};
 
 pub(super) async fn ping(probe: &mut Probe) {
     probe.request("ping", json!({})).await;
@@ -34,17 +33,21 @@ pub(super) async fn batch(probe: &mut Probe) {
     probe.batch(&message.to_string(), &id).await;
 }
 
-/// A tool that may be a task is called as one; without such a tool, `task` has to be ignored.
+/// A tool that may be a task is called as one. Without such a tool a plain call and one with `task`,
+/// which has to be ignored, are compared.
 pub(super) async fn tasks(probe: &mut Probe) {
     let declares = probe.watch.past().declares("tasks.requests.tools.call");
-    let tools = safe_tools(probe);
-    let support = |tool: &Value| tool.pointer("/execution/taskSupport").cloned();
-    let found = tools.iter().find(|(_, tool)| {
-        support(tool).is_some_and(|it| it == "optional" || it == "required") == declares
-    });
-    if let Some((name, tool)) = found {
-        let arguments = values::fitting(tool.get("inputSchema").unwrap_or(&Value::Null));
-        let params = json!({"name": name, "arguments": arguments, "task": {"ttl": 60_000}});
+    let may_be_task = |tool: &CallableTool| {
+        let support = tool.definition.pointer("/execution/taskSupport");
+        support.is_some_and(|it| it == "optional" || it == "required")
+    };
+    let tools = callable_tools(probe);
+    if let Some(tool) = tools.into_iter().find(|tool| may_be_task(tool) == declares) {
+        let mut params = json!({"name": tool.name, "arguments": tool.arguments});
+        if !declares {
+            probe.request("tools/call", params.clone()).await;
+        }
+        params["task"] = json!({"ttl": 60_000});
         let answer = probe.request("tools/call", params).await;
         let id = answer.and_then(|it| it.pointer("/result/task/taskId").cloned());
         if let Some(id) = id {

@@ -5,8 +5,7 @@ use bowline_types::meta::key;
 use serde_json::{Value, json};
 
 use super::super::probe::Probe;
-use super::super::values;
-use super::features::safe_tools;
+use super::features::{CallableTool, callable_tools};
 use crate::past::Carrier;
 
 /// The name of the extension of tasks.
@@ -51,8 +50,7 @@ pub(super) async fn tasks(probe: &mut Probe) {
 /// A call that may become a task; the task is asked for at once.
 async fn call_as_task(probe: &mut Probe, capabilities: &Value) {
     let meta = json!({key::CLIENT_CAPABILITIES: capabilities});
-    for (name, tool) in safe_tools(probe) {
-        let arguments = values::fitting(tool.get("inputSchema").unwrap_or(&Value::Null));
+    for CallableTool { name, arguments, .. } in callable_tools(probe) {
         let params = json!({"name": name, "arguments": arguments, "_meta": meta});
         let Some(answer) = probe.request("tools/call", params).await else { continue };
         let Some(id) = answer.pointer("/result/taskId").cloned() else { continue };

@@ -61,15 +61,13 @@ pub(super) async fn origin(probe: &mut Probe) {
 }
 
 pub(super) async fn array(probe: &mut Probe) {
-    if !probe.revision.has_batches() {
-        probe.send("[]").await;
-    }
+    probe.send("[]").await;
 }
 
 pub(super) async fn no_request(probe: &mut Probe) {
-    probe.refusable(r#"{"jsonrpc":"2.0","params":{}}"#).await;
+    probe.send(r#"{"jsonrpc":"2.0","params":{}}"#).await;
 }
 
 pub(super) async fn no_json(probe: &mut Probe) {
-    probe.refusable("{\"jsonrpc\":\"2.0\",").await;
+    probe.send("{\"jsonrpc\":\"2.0\",").await;
 }
