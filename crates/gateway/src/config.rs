@@ -23,6 +23,7 @@
 //! * `dialect`: the hosts whose files are read, and how they differ.
 //! * `entry`: one configured server; `resolve`: the same with its variables expanded.
 //! * `servers`: finds the entries in a file; `section`: the `gateway` section of a file.
+//! * `names`: those that are refused.
 //! * `template`: text with variables; `variables`: their values.
 //! * `document`: JSON with comments, or TOML, as one kind of tree; `error`: where and what is wrong.
 
@@ -30,6 +31,7 @@ mod dialect;
 mod document;
 mod entry;
 mod error;
+mod names;
 mod resolve;
 mod section;
 mod servers;
