@@ -21,6 +21,7 @@ mod manifests;
 mod places;
 mod sans_io;
 mod sizes;
+mod terminal;
 mod transcripts;
 mod wire;
 mod words;
@@ -53,6 +54,7 @@ const RULES: &[Rule] = &[
     rule("wire", wire::check),
     rule("sans-io", sans_io::check),
     rule("listeners", listeners::check),
+    rule("terminal", terminal::check),
     rule("transcripts", transcripts::check),
     rule("places", places::check),
     rule("leftovers", leftovers::check),

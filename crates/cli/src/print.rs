@@ -5,7 +5,6 @@
 
 pub(crate) mod bar;
 pub(crate) mod content;
-mod hidden;
 pub(crate) mod json;
 pub(crate) mod log;
 pub(crate) mod table;

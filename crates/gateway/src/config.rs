@@ -24,6 +24,7 @@
 //! * `entry`: one configured server; `resolve`: the same with its variables expanded; `unlisted`: its
 //!   rules for tools that the server does not have.
 //! * `servers`: finds the entries in a file; `section`: the `gateway` section of a file.
+//! * `names`: those that are refused.
 //! * `template`: text with variables; `variables`: their values.
 //! * `document`: JSON with comments, or TOML, as one kind of tree; `error`: where and what is wrong.
 
@@ -31,6 +32,7 @@ mod dialect;
 mod document;
 mod entry;
 mod error;
+mod names;
 mod resolve;
 mod section;
 mod servers;

@@ -2,6 +2,7 @@
 //!
 //! # Reading order
 //!
+//! * [`hidden`]: characters that a reader does not see.
 //! * [`config`]: the servers that configuration files of hosts name.
 //! * `limits`: every count and duration.
 //! * `dial`: opens connections to one server; `met`: what the server told; `supervise`: opens them
@@ -25,6 +26,7 @@ pub mod config;
 mod dial;
 mod fan;
 mod health;
+pub mod hidden;
 mod lanes;
 mod limits;
 mod memory;

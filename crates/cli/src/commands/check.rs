@@ -153,7 +153,7 @@ fn rule(id: &str) -> Result<&'static Rule, Failure> {
     let wanted = id.trim_end_matches('†').to_ascii_uppercase();
     rules::named(&wanted).ok_or_else(|| {
         let ids: Vec<&str> = rules::all().map(|rule| rule.id).collect();
-        let failure = Failure::usage(format!("`--ignore {id}` names no rule"));
+        let failure = Failure::usage(text!("`--ignore {id}` names no rule"));
         suggest::explain(&wanted, &ids, failure)
     })
 }

@@ -3,11 +3,75 @@
 
 use bowline_gateway::config::{CommandEntry, ConfigVariables};
 
+use super::quoting::shortened;
+
 /// Programs that run the text of their arguments.
-const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "fish", "cmd", "powershell", "pwsh"];
+const SHELLS: &[&str] = &[
+    "sh",
+    "bash",
+    "rbash",
+    "zsh",
+    "dash",
+    "ash",
+    "ksh",
+    "mksh",
+    "fish",
+    "csh",
+    "tcsh",
+    "nu",
+    "elvish",
+    "cmd",
+    "powershell",
+    "pwsh",
+];
 const INTERPRETERS: &[&str] =
-    &["node", "deno", "bun", "python", "python3", "perl", "ruby", "php", "osascript"];
-const CODE_OPTIONS: &[&str] = &["-c", "-e", "-r", "-p", "--eval", "--print", "eval"];
+    &["node", "deno", "bun", "python", "perl", "ruby", "php", "lua", "osascript"];
+/// Programs that run a package, or with one of their first options a line of a shell.
+const RUNNERS: &[&str] = &["npx", "npm", "pnpm", "bunx"];
+/// Interpreters whose first argument is code.
+const CODE_TAKERS: &[&str] = &["awk", "gawk", "mawk", "nawk"];
+/// What announces code. Letters of several short options may be one word, as in `-lc`.
+const CODE_OPTIONS: &[&str] = &["--eval", "--print", "--run", "eval", "/c"];
+const CODE_LETTERS: &[char] = &['c', 'e', 'r', 'p'];
+
+/// Programs that start the program that their arguments name.
+const WRAPPERS: &[&str] = &[
+    "env",
+    "nohup",
+    "busybox",
+    "toybox",
+    "nice",
+    "ionice",
+    "chrt",
+    "taskset",
+    "timeout",
+    "stdbuf",
+    "setsid",
+    "time",
+    "xargs",
+    "find",
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "script",
+    "flock",
+    "watch",
+    "strace",
+    "ltrace",
+    "dbus-run-session",
+    "systemd-run",
+    "setpriv",
+    "start",
+    "exec",
+    "command",
+    "winpty",
+    "git",
+    "ssh",
+];
 
 /// Words, and what they do.
 const WORDS: &[(&str, &str)] = &[
@@ -47,23 +111,66 @@ const PLACES: &[&str] = &[
 /// Variables that make other programs run code, in small letters. A `*` stands for any end.
 const VARIABLES: &[&str] = &[
     "path",
+    "pathext",
+    "comspec",
+    "shell",
+    // Where programs look for their settings and plugins.
+    "home",
+    "userprofile",
+    "appdata",
+    "localappdata",
+    "xdg_config_*",
+    "xdg_data_*",
+    // Programs that other programs start.
+    "browser",
+    "editor",
+    "visual",
+    "pager",
+    "manpager",
+    "lessopen",
+    "lessclose",
+    "ssh_askpass",
+    "sudo_askpass",
     // Libraries.
-    "ld_preload",
-    "ld_library_path",
-    "ld_audit",
+    "ld_*",
     "dyld_*",
+    "gconv_path",
+    "openssl_conf",
+    "openssl_modules",
+    "openssl_engines",
     // Interpreters and shells.
     "node_options",
     "node_path",
     "pythonstartup",
     "pythonpath",
     "pythonhome",
-    "perl5opt",
-    "perl5lib",
+    "pythonuserbase",
+    "pythonbreakpoint",
+    "pythonwarnings",
+    "pythoninspect",
+    "perl5*",
+    "perllib",
     "rubyopt",
     "rubylib",
+    "phprc",
+    "php_ini_scan_dir",
+    "lua_*",
     "bash_env",
+    "bash_func_*",
+    "shellopts",
+    "bashopts",
+    "prompt_command",
+    "ps4",
+    "env",
+    "ifs",
     "zdotdir",
+    "psmodulepath",
+    "electron_*",
+    "ts_node_*",
+    "deno_*",
+    "bun_*",
+    "classpath",
+    "java_home",
     "java_tool_options",
     "jdk_java_options",
     "_java_options",
@@ -73,14 +180,41 @@ const VARIABLES: &[&str] = &[
     "git_exec_path",
     "git_proxy_command",
     "git_config*",
+    "git_pager",
+    "git_editor",
+    "git_sequence_editor",
+    "git_askpass",
+    "git_external_diff",
+    "git_template_dir",
+    "git_dir",
     // Where packages come from, and scripts that installers run.
-    "npm_config_*",
+    "npm_*",
+    "pnpm_*",
+    "corepack_*",
+    "gem_*",
+    "virtual_env",
+    "conda_*",
     "yarn_*",
     "pip_*",
     "uv_*",
     "bundle_*",
     "cargo_*",
+    "rustc*",
+    "rustup_*",
+    "rustflags",
     "goproxy",
+    "goflags",
+    "gopath",
+    "goroot",
+    "gotoolchain",
+    "gosumdb",
+    "gonosumdb",
+    "cgo_*",
+    "cc",
+    "cxx",
+    "makeflags",
+    "maven_*",
+    "gradle_*",
 ];
 
 /// Variables that lead connections to other servers, or make those of others look right.
@@ -94,55 +228,119 @@ const ROUTES: &[&str] = &[
     "node_tls_reject_unauthorized",
     "requests_ca_bundle",
     "curl_ca_bundle",
+    "docker_host",
+    "docker_config",
+    "docker_context",
+    "kubeconfig",
+    "hostaliases",
 ];
+
+/// How many variables of a kind are named.
+const MOST_NAMED: usize = 6;
 
 /// The findings, as sentences. They are about the words with the values of their variables, as far
 /// as these are known.
 pub(super) fn of_command(entry: &CommandEntry, variables: &ConfigVariables) -> Vec<String> {
-    let mut findings = Vec::new();
     let command = entry.command.expand_known(variables);
     let args: Vec<String> = entry.args.iter().map(|arg| arg.expand_known(variables)).collect();
-    let program = base(&command);
-    let has_code = args.iter().any(|it| CODE_OPTIONS.contains(&it.as_str()) || it == "/c");
-    if SHELLS.contains(&program.as_str()) {
-        findings.push(format!("it runs a script in a shell (`{program}`)"));
-    } else if INTERPRETERS.contains(&program.as_str()) && has_code {
-        findings.push(format!("its arguments are code for `{program}`"));
-    }
+    let mut findings: Vec<String> = of_program(&command, &args).into_iter().collect();
     let text = std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ");
     for (word, finding) in WORDS {
-        if text
-            .split(|c: char| c.is_whitespace() || ";|&()`$\"'".contains(c))
-            .any(|it| base(it) == *word)
-        {
+        if words(&text).any(|it| base(it) == *word) {
             findings.push((*finding).to_owned());
         }
     }
+    let values = entry.env.values().map(|value| value.expand_known(variables));
+    let text = std::iter::once(text).chain(values).collect::<Vec<_>>().join(" ");
     for place in PLACES.iter().filter(|place| text.contains(**place)) {
         findings.push(format!("it names a sensitive place (`{place}`)"));
     }
-    findings.extend(entry.env.keys().chain(&entry.pass_env).filter_map(|name| of_variable(name)));
+    findings.extend(of_variables(entry));
     findings.extend(entry.env_file.iter().map(|file| {
-        let file = file.raw();
+        let file = shortened(file.raw());
         format!("the variables in `{file}`, which are not shown, can make programs run other code")
     }));
     findings
 }
 
-/// The finding about a variable. Some programs tell small letters from capital ones, others do not.
-fn of_variable(name: &str) -> Option<String> {
-    let small = name.to_lowercase();
-    let is_listed = |list: &[&str]| {
-        list.iter().any(|it| match it.strip_suffix('*') {
-            Some(start) => small.starts_with(start),
-            None => small == *it,
-        })
-    };
-    if is_listed(VARIABLES) {
-        return Some(format!("the variable `{name}` can make programs run other code"));
+/// Whether the program runs text of its arguments as code, or starts one that does.
+fn of_program(command: &str, args: &[String]) -> Option<String> {
+    let first = base(command);
+    // Some wrappers take options, numbers and assignments first, and `env -S` a whole command line:
+    // any word may be the program.
+    let started = args.iter().filter(|_| WRAPPERS.contains(&first.as_str()));
+    let started: Vec<String> = started.flat_map(|arg| words(arg)).map(base).collect();
+    let mut programs = std::iter::once(&first).chain(&started);
+    if let Some(shell) = programs.clone().find(|it| SHELLS.contains(&it.as_str())) {
+        return Some(format!("it runs a script in a shell (`{shell}`)"));
     }
-    let finding = || format!("the variable `{name}` can lead connections to other servers");
-    is_listed(ROUTES).then(finding)
+    let is_line = |arg: &String| arg == "-c" || arg.starts_with("--call");
+    if RUNNERS.contains(&first.as_str()) && args.iter().take(2).any(is_line) {
+        return Some(format!("its arguments are a script for a shell (`{first}`)"));
+    }
+    let has_code = args.iter().flat_map(|arg| words(arg)).any(announces_code);
+    let takes_code = |it: &String| {
+        CODE_TAKERS.contains(&it.as_str()) || has_code && INTERPRETERS.contains(&unversioned(it))
+    };
+    let program = programs.find(|it| takes_code(it))?;
+    Some(format!("its arguments are code for `{program}`"))
+}
+
+fn announces_code(word: &str) -> bool {
+    if let Some(letters) = word.strip_prefix('-').filter(|it| !it.starts_with('-')) {
+        let is_cluster = (1..=4).contains(&letters.len());
+        return is_cluster
+            && letters.chars().all(|c| c.is_ascii_alphabetic())
+            && letters.ends_with(CODE_LETTERS);
+    }
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    CODE_OPTIONS.contains(&name)
+}
+
+/// `python` for `python3.12`.
+fn unversioned(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || ";|&()`$\"'".contains(c)).filter(|it| !it.is_empty())
+}
+
+/// The findings about variables, a sentence for each kind.
+fn of_variables(entry: &CommandEntry) -> impl Iterator<Item = String> {
+    let names: Vec<&String> = entry.env.keys().chain(&entry.pass_env).collect();
+    let kinds = [
+        (VARIABLES, "can make programs run other code"),
+        (ROUTES, "can lead connections to other servers"),
+    ];
+    kinds.into_iter().filter_map(move |(list, danger)| {
+        let named: Vec<&String> = names.iter().copied().filter(|it| is_listed(list, it)).collect();
+        let shown = named.iter().take(MOST_NAMED).map(|it| format!("`{}`", shortened(it)));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        match named.len() {
+            0 => None,
+            1 => Some(format!("the variable {shown} {danger}")),
+            count if count <= MOST_NAMED => Some(format!("the variables {shown} {danger}")),
+            count => {
+                let more = count - MOST_NAMED;
+                Some(format!("the variables {shown} and {more} more {danger}"))
+            }
+        }
+    })
+}
+
+/// Whether a variable can change what runs, or where connections lead.
+pub(super) fn is_dangerous_variable(name: &str) -> bool {
+    is_listed(VARIABLES, name) || is_listed(ROUTES, name)
+}
+
+/// Some programs tell small letters from capital ones, others do not.
+fn is_listed(list: &[&str], name: &str) -> bool {
+    let small = name.to_lowercase();
+    list.iter().any(|it| match it.strip_suffix('*') {
+        Some(start) => small.starts_with(start),
+        None => small == *it,
+    })
 }
 
 /// The last part of a path, without `.exe`.
@@ -185,6 +383,33 @@ mod tests {
 
     // spec: LOCAL-5
     #[test]
+    fn a_shell_behind_another_program_is_named() {
+        for entry in [
+            r#"{"command":"/usr/bin/env","args":["sh","-c","touch x"]}"#,
+            r#"{"command":"env","args":["-S","A=b sh -c 'touch x'"]}"#,
+            r#"{"command":"nohup","args":["nice","-n","5","/bin/sh","-c","touch x"]}"#,
+            r#"{"command":"busybox","args":["sh","-c","touch x"]}"#,
+            r#"{"command":"timeout","args":["5","sh","x"]}"#,
+        ] {
+            assert_eq!(findings(entry), "it runs a script in a shell (`sh`)", "{entry}");
+        }
+        let python = findings(r#"{"command":"env","args":["python3.12","-Ic","print()"]}"#);
+        assert_eq!(python, "its arguments are code for `python3.12`");
+        let node = findings(r#"{"command":"node","args":["--eval=0"]}"#);
+        assert_eq!(node, "its arguments are code for `node`");
+        assert_eq!(findings(r#"{"command":"env","args":["A=b","uvx","mcp-server-git"]}"#), "");
+    }
+
+    // spec: LOCAL-5
+    #[test]
+    fn many_dangerous_variables_are_one_finding() {
+        let env: Vec<String> = (0..50).map(|it| format!(r#""NPM_CONFIG_{it:02}":"x""#)).collect();
+        let found = findings(&format!(r#"{{"command":"npx","env":{{{}}}}}"#, env.join(",")));
+        assert!(found.contains("`NPM_CONFIG_05` and 44 more can make"), "{found}");
+    }
+
+    // spec: LOCAL-5
+    #[test]
     fn variables_that_change_what_runs_or_where_it_comes_from_are_named_in_any_case() {
         for name in [
             "npm_config_registry",
@@ -194,6 +419,10 @@ mod tests {
             "PIP_INDEX_URL",
             "JAVA_TOOL_OPTIONS",
             "GIT_SSH_COMMAND",
+            "GIT_PAGER",
+            "HOME",
+            "BROWSER",
+            "GOFLAGS",
             "ld_preload",
             "Path",
         ] {

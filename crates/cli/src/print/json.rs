@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use bowline::types::json::RawJson;
+use bowline_gateway::hidden::marked;
 use serde::Serialize;
 
-use super::hidden::marked;
 use super::{bytes, is_terminal};
 
 /// Prints a value as JSON to standard output, indented.

@@ -48,7 +48,7 @@ impl Table {
 }
 
 fn row(name: &TerminalText, text: &TerminalText, column: usize, width: usize) -> TerminalText {
-    let first = TerminalText::from("  ") + name;
+    let first = TerminalText::from("  ") + hanging(name, width.saturating_sub(6), 6);
     if text.is_empty() {
         return first + "\n";
     }
@@ -79,12 +79,15 @@ fn filled(line: &TerminalText, width: usize) -> Vec<TerminalText> {
     let indent = (text.len() - text.trim_start().len()).min(width / 2);
     let mut lines: Vec<TerminalText> = Vec::new();
     for word in line.words() {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= width => {
-                *line += " ";
-                *line += word;
+        for (index, part) in word.parts().into_iter().enumerate() {
+            let gap = usize::from(index == 0);
+            match lines.last_mut() {
+                Some(line) if line.width() + gap + part.width() <= width => {
+                    *line += TerminalText::spaces(gap);
+                    *line += part;
+                }
+                _ => lines.push(TerminalText::spaces(indent) + part),
             }
-            _ => lines.push(TerminalText::spaces(indent) + word),
         }
     }
     if lines.is_empty() { vec![TerminalText::default()] } else { lines }
@@ -118,6 +121,28 @@ mod tests {
         table.row("a_name_of_width_20__", "Gives a message back as it came");
         let shown = anstream::adapter::strip_str(table.render(40).as_str()).to_string();
         assert!(shown.lines().all(|line| line.len() <= 40), "{shown}");
+    }
+
+    #[test]
+    fn a_long_signature_is_broken_between_its_words() {
+        let mut table = Table::new("tools".into());
+        table.row("search(query: string, limit?: integer, language?: string)", "Searches.");
+        let shown = anstream::adapter::strip_str(table.render(40).as_str()).to_string();
+        let expected = "tools\n  search(query: string, limit?:\n      integer, language?: string)\n    \
+                        Searches.\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn text_without_spaces_between_words_is_wrapped() {
+        let mut table = Table::new("tools".into());
+        table.row("搜索", &"在知识库中搜索文档，并返回结果。".repeat(4));
+        let shown = anstream::adapter::strip_str(table.render(40).as_str()).to_string();
+        assert!(shown.lines().count() > 4, "{shown}");
+        for line in shown.lines() {
+            assert!(console::measure_text_width(line) <= 40, "{shown}");
+            assert!(!line.trim_start().starts_with(['，', '。']), "{shown}");
+        }
     }
 
     #[test]

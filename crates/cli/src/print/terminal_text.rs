@@ -2,16 +2,15 @@
 //! uncleaned.
 //!
 //! It is made of literals of this program, of text that [`line`], [`lines`] or [`paragraph`] has
-//! [cleaned](super::hidden), and of these joined with `+`. A `String` is no such text, and what
-//! prints takes nothing else.
+//! cleaned of [hidden](bowline_gateway::hidden) characters, and of these joined with `+`. A `String`
+//! is no such text, and what prints takes nothing else.
 
 use std::fmt::{Debug, Display};
 use std::ops::{Add, AddAssign};
 
 use anstyle::Style;
+use bowline_gateway::hidden::marked;
 use console::{measure_text_width, truncate_str};
-
-use super::hidden::marked;
 
 /// Text that may reach a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,10 +89,62 @@ impl TerminalText {
         self.0.split_whitespace().map(|word| Self(word.to_owned()))
     }
 
+    /// The text in pieces of at most so many columns.
+    pub(crate) fn pieces(&self, width: usize) -> Vec<Self> {
+        let mut pieces = vec![Self::default()];
+        let (mut used, mut is_style) = (0, false);
+        for c in self.0.chars() {
+            is_style |= c == '\u{1b}';
+            let columns = if is_style { 0 } else { measure_text_width(c.encode_utf8(&mut [0; 4])) };
+            is_style &= c != 'm';
+            if used > 0 && used + columns > width {
+                pieces.push(Self::default());
+                used = 0;
+            }
+            used += columns;
+            if let Some(piece) = pieces.last_mut() {
+                piece.0.push(c);
+            }
+        }
+        pieces
+    }
+
+    /// A word in parts between which a line may be broken: scripts such as Chinese and Japanese have
+    /// no spaces.
+    pub(crate) fn parts(&self) -> Vec<Self> {
+        let mut parts = vec![Self::default()];
+        let mut previous = None;
+        for c in self.0.chars() {
+            let may_break = previous.is_some_and(|it| is_ideographic(it) || is_ideographic(c))
+                && !CLOSING.contains(c)
+                && !previous.is_some_and(|it| OPENING.contains(it));
+            if may_break {
+                parts.push(Self::default());
+            }
+            if let Some(part) = parts.last_mut() {
+                part.0.push(c);
+            }
+            previous = Some(c);
+        }
+        parts
+    }
+
     /// The first so many columns.
     pub(crate) fn truncated(&self, width: usize) -> Self {
         Self(truncate_str(&self.0, width, "").into_owned())
     }
+}
+
+/// Marks that begin no line, and marks that end none.
+const CLOSING: &str = "、。，．・：；！？）］｝」』】〕》〉…ー々";
+const OPENING: &str = "（［｛「『【〔《〈";
+
+/// Whether a line may be broken before and after the character, without a space.
+fn is_ideographic(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff60}' | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// How text looks on a terminal.

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod colours;
+mod consent;
 mod forms;
 mod interrupts;
 mod progress;

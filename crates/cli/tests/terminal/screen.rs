@@ -21,10 +21,21 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn open(width: usize) -> Self {
+        Self::sized(width, 100)
+    }
+
+    /// A terminal with so many columns and rows.
+    pub(crate) fn sized(width: usize, height: usize) -> Self {
         let screen = Self { width, folder: tempfile::tempdir().unwrap() };
-        screen.tmux(&["new-session", "-d", "-x", &width.to_string(), "-y", "100", "exec sh"]);
+        let (x, y) = (width.to_string(), height.to_string());
+        screen.tmux(&["new-session", "-d", "-x", &x, "-y", &y, "exec sh"]);
         screen.wait_for("$");
         screen
+    }
+
+    /// The folder in which the shell starts, the home of its user.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn tmux(&self, arguments: &[&str]) -> String {

@@ -188,6 +188,8 @@ impl Resolver<'_> {
             self.fault("envFile", problem).with_advice("check the path")
         };
         let text = env_text(path).map_err(unreadable)?;
+        // Editors on Windows begin files with a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         Ok(text.lines().filter_map(env_line).collect())
     }
 }
@@ -212,10 +214,21 @@ fn env_line(line: &str) -> Option<(String, String)> {
     let line = line.strip_prefix("export ").unwrap_or(line);
     let (name, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
     let value = value.trim();
-    let quoted =
-        ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
     let plain = || value.split(" #").next().unwrap_or_default().trim_end();
-    Some((name.trim().to_owned(), quoted.unwrap_or_else(plain).to_owned()))
+    Some((name.trim().to_owned(), quoted(value).unwrap_or_else(plain).to_owned()))
+}
+
+/// The text between two quotes, after which the line ends or a comment begins.
+fn quoted(value: &str) -> Option<&str> {
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let inner = &value[1..];
+    let mut ends = inner.match_indices(quote).map(|(at, _)| at);
+    let end = ends.find(|at| {
+        let rest = &inner[at + 1..];
+        rest.is_empty()
+            || rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with('#')
+    })?;
+    Some(&inner[..end])
 }
 
 impl fmt::Debug for CommandLaunch {
@@ -243,6 +256,12 @@ mod tests {
             ("export A = b # note", Some("A=b")),
             ("A=\"b # c\"", Some("A=b # c")),
             ("A='b'", Some("A=b")),
+            ("A=\"b\" # note", Some("A=b")),
+            ("A='b'\t# the \"note\"", Some("A=b")),
+            ("A=\"b # c\" # note", Some("A=b # c")),
+            ("A=\"b\"c\"", Some("A=b\"c")),
+            ("A=\"b\"#c", Some("A=\"b\"#c")),
+            ("A=\"", Some("A=\"")),
             ("A=", Some("A=")),
             ("A=b=c", Some("A=b=c")),
             ("# A=b", None),

@@ -8,6 +8,7 @@ use super::dialect::Dialect;
 use super::document::At;
 use super::entry::{CommandEntry, HttpEntry, Isolation, ServerEntry, Sharing, Start, ToolRules};
 use super::error::ConfigError;
+use super::names;
 use super::template::Template;
 
 /// A question that a file of VS Code declares; `${input:id}` stands for its answer.
@@ -84,6 +85,7 @@ fn read_servers(
 
 /// One entry.
 fn read_entry(name: &str, at: &At<'_>, dialect: Dialect) -> Result<ServerEntry, ConfigError> {
+    names::check("server", name, at)?;
     let reader = EntryReader { at, dialect };
     let start = reader.start()?;
     Ok(ServerEntry {
@@ -98,7 +100,7 @@ fn read_entry(name: &str, at: &At<'_>, dialect: Dialect) -> Result<ServerEntry, 
         asks: at.member("asks").map(|at| at.flag()).transpose()?,
         isolate: reader.word("isolate", &[("caller", Isolation::Caller)])?,
         share: reader.word("share", &[("all", Sharing::All), ("owner", Sharing::Owner)])?,
-        namespace: at.member("namespace").map(|at| at.text().map(str::to_owned)).transpose()?,
+        namespace: at.member("namespace").map(|at| names::text("namespace", &at)).transpose()?,
         instructions: at.member("instructions").map_or(Ok(true), |at| at.flag())?,
     })
 }
@@ -133,12 +135,13 @@ impl EntryReader<'_> {
     fn http(&self, url: &At<'_>, sse: bool) -> Result<HttpEntry, ConfigError> {
         let mut headers = BTreeMap::new();
         for at in ["headers", "http_headers"].into_iter().filter_map(|name| self.at.member(name)) {
-            headers.extend(self.templates(&at)?);
+            headers.extend(self.templates("header", &at)?);
         }
         if let Some(at) = self.at.member("env_http_headers") {
             for (name, at) in at.members()? {
+                names::check("header", name, &at)?;
                 // Codex takes the value of the header from the variable with this name.
-                let text = format!("${{{}}}", at.text()?);
+                let text = format!("${{{}}}", names::text("variable", &at)?);
                 headers.insert(name.to_owned(), Template::new(text, Dialect::Bowline.syntax()));
             }
         }
@@ -146,7 +149,7 @@ impl EntryReader<'_> {
         Ok(HttpEntry {
             url: self.template(url.text()?),
             headers,
-            bearer_variable: bearer.map(|at| at.text().map(str::to_owned)).transpose()?,
+            bearer_variable: bearer.map(|at| names::text("variable", &at)).transpose()?,
             sse,
         })
     }
@@ -167,8 +170,8 @@ impl EntryReader<'_> {
         Ok(CommandEntry {
             command: self.template(program.text()?),
             args: args.collect::<Result<_, ConfigError>>()?,
-            env: member("env").map_or(Ok(BTreeMap::new()), |at| self.templates(&at))?,
-            pass_env: member("env_vars").map_or(Ok(Vec::new()), |at| texts(&at))?,
+            env: member("env").map_or(Ok(BTreeMap::new()), |at| self.templates("variable", &at))?,
+            pass_env: member("env_vars").map_or(Ok(Vec::new()), |at| variables(&at))?,
             env_file: text("envFile")?,
             cwd: text("cwd")?,
         })
@@ -225,9 +228,17 @@ impl EntryReader<'_> {
         })
     }
 
-    fn templates(&self, at: &At<'_>) -> Result<BTreeMap<String, Template>, ConfigError> {
-        let members = at.members()?.into_iter();
-        members.map(|(name, at)| Ok((name.to_owned(), self.template(&at.scalar()?)))).collect()
+    /// The values of variables or headers, by their names.
+    fn templates(
+        &self,
+        kind: &str,
+        at: &At<'_>,
+    ) -> Result<BTreeMap<String, Template>, ConfigError> {
+        let template = |(name, at): (&str, At<'_>)| {
+            names::check(kind, name, &at)?;
+            Ok((name.to_owned(), self.template(&at.scalar()?)))
+        };
+        at.members()?.into_iter().map(template).collect()
     }
 
     fn template(&self, text: &str) -> Template {
@@ -237,6 +248,10 @@ impl EntryReader<'_> {
 
 fn texts(at: &At<'_>) -> Result<Vec<String>, ConfigError> {
     at.items()?.iter().map(|at| at.text().map(str::to_owned)).collect()
+}
+
+fn variables(at: &At<'_>) -> Result<Vec<String>, ConfigError> {
+    at.items()?.iter().map(|at| names::text("variable", at)).collect()
 }
 
 /// New names of tools. Two tools cannot have one name.
@@ -258,6 +273,7 @@ fn read_input(at: &At<'_>) -> Result<ConfigInput, ConfigError> {
     let Some(id) = text("id")? else {
         return Err(at.fault("the input has no id").with_advice("add `id`"));
     };
+    names::check("input", &id, at)?;
     let options =
         at.member("options").filter(At::is_list).map_or(Ok(Vec::new()), |at| at.items())?;
     // Options are texts, or objects with a label and a value.

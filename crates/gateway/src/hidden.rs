@@ -11,7 +11,7 @@
 use std::iter;
 
 /// The characters of a text, each with whether a reader does not see it.
-pub(super) fn marked(text: &str) -> impl Iterator<Item = (char, bool)> + '_ {
+pub fn marked(text: &str) -> impl Iterator<Item = (char, bool)> + '_ {
     let mut previous = None;
     let mut rest = text.chars().peekable();
     iter::from_fn(move || {
