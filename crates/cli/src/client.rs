@@ -2,6 +2,7 @@
 //! `list` shows the tools that `call` can call.
 
 use std::fs::canonicalize;
+use std::time::Duration;
 
 use bowline::Client;
 use bowline::client::ClientBuilder;
@@ -39,8 +40,8 @@ impl Questions {
 }
 
 impl ClientArgs {
-    /// The configuration of a client.
-    pub(crate) fn builder(&self, questions: Questions) -> ClientBuilder {
+    /// The configuration of a client. The command that answers for a model has this much time.
+    pub(crate) fn builder(&self, questions: Questions, patience: Duration) -> ClientBuilder {
         let builder = client().allow_urls();
         let builder = match questions {
             Questions::Asked(bar) => {
@@ -55,7 +56,7 @@ impl ClientArgs {
         };
         match self.sampling.clone() {
             Some(CommandWords(words)) => {
-                builder.on_sample(move |request| sampling::answer(request, words.clone()))
+                builder.on_sample(move |request| sampling::answer(request, words.clone(), patience))
             }
             None => builder,
         }

@@ -52,7 +52,7 @@ impl RequestArgs {
         limits.request_timeout = self.timeout;
         // The first request of a connection, which a server of the older era may leave unanswered.
         limits.probe_timeout = limits.probe_timeout.min(self.timeout);
-        self.client.builder(questions).limits(limits)
+        self.client.builder(questions, self.timeout).limits(limits)
     }
 }
 

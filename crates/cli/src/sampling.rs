@@ -2,9 +2,10 @@
 //!
 //! The command gets the request as JSON on standard input. It prints the text of the model, or the
 //! whole result as JSON. Without such a command the client declares no sampling, so servers do not
-//! ask. The command ends with the call: it is killed when the answer is no longer wanted.
+//! ask. The command is killed when its time is over, or when the answer is no longer wanted.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use bowline::client::{SamplingAnswer, SamplingRequest};
 use bowline::types::deprecated::sampling::CreateMessageResult;
@@ -12,9 +13,15 @@ use bowline::types::json::RawJson;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-/// Asks the command.
-pub(crate) async fn answer(request: SamplingRequest, words: Vec<String>) -> SamplingAnswer {
-    SamplingAnswer::from(pipe(&request, &words).await)
+/// Asks the command, which has this much time.
+pub(crate) async fn answer(
+    request: SamplingRequest,
+    words: Vec<String>,
+    patience: Duration,
+) -> SamplingAnswer {
+    let late = || Err(format!("the command gave no answer within {} s", patience.as_secs_f64()));
+    let answered = tokio::time::timeout(patience, pipe(&request, &words)).await;
+    SamplingAnswer::from(answered.unwrap_or_else(|_| late()))
 }
 
 async fn pipe(request: &SamplingRequest, words: &[String]) -> Result<CreateMessageResult, String> {

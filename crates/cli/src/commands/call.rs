@@ -55,7 +55,7 @@ Examples:
   bowline call 'uvx mcp-server-git' git_status repo_path=.
   bowline call talk --log info -- bowline demo --stdio
   bowline call draw --save pictures -- ./painter
-  bowline call find --root ~/notes --root . -- ./finder
+  bowline call find --root . -- ./finder
   echo '{\"a\": 40, \"b\": 2}' | bowline call add - --json -- ./calc
 ";
 

@@ -62,7 +62,7 @@ impl Args {
         let mut words: Vec<String> = self.target.iter().cloned().collect();
         let target = self.server.take(&mut words)?.traced(self.trace.open()?);
         let waiting = text!("looking at {}", target.label);
-        let builder = self.client.builder(Questions::Declined);
+        let builder = self.client.builder(Questions::Declined, self.timeout);
         let looked = awaited(waiting, Inspection::of(target, builder, self.timeout));
         let mut inspection = interruptible(async { Ok(looked.await) }).await?;
         match self.json {
@@ -81,7 +81,7 @@ impl Args {
                 .hint("name it: `bowline inspect NAME --trace`"));
         }
         let discovery = self.server.discovery()?;
-        let builder = self.client.builder(Questions::Declined);
+        let builder = self.client.builder(Questions::Declined, self.timeout);
         let looked = Overview::of(&discovery, &self.server, (builder, self.timeout));
         let overview = interruptible(looked).await?;
         match self.json {

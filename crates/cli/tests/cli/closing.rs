@@ -39,21 +39,23 @@ fn ctrl_c_while_a_bridge_is_closed_ends_it_at_once() {
 }
 
 #[test]
-fn the_command_of_sampling_ends_with_the_call_that_timed_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = bowline();
-    command.current_dir(folder.path()).args(["call", "rhyme", "word=sea", "--timeout", "2"]);
-    command.args(["--revision", "2025-11-25"]);
-    command.args(["--sampling", "sh -c 'echo $$ > asked; exec sleep 600'"]);
-    command.args(["--", bowline_path(), "demo", "--stdio"]);
-    let called = Run::from(command.output().unwrap());
-    assert_eq!(called.code, Some(5), "{called:?}");
-    let process = fs::read_to_string(folder.path().join("asked")).unwrap();
-    // The command line of a process that has ended is empty, also while nothing has reaped it.
-    let line = format!("/proc/{}/cmdline", process.trim());
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while fs::read(&line).is_ok_and(|line| !line.is_empty()) {
-        assert!(Instant::now() < deadline, "the command of `--sampling` runs on");
-        std::thread::park_timeout(Duration::from_millis(5));
+fn the_command_of_sampling_ends_with_the_timeout() {
+    for revision in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = bowline();
+        command.current_dir(folder.path()).args(["call", "rhyme", "word=sea", "--timeout", "2"]);
+        command.args(["--revision", revision]);
+        command.args(["--sampling", "sh -c 'echo $$ > asked; exec sleep 600'"]);
+        command.args(["--", bowline_path(), "demo", "--stdio"]);
+        let called = Run::from(command.output().unwrap());
+        assert_eq!(called.code, Some(1), "{called:?}");
+        let process = fs::read_to_string(folder.path().join("asked")).unwrap();
+        // The command line of a process that has ended is empty, also while nothing has reaped it.
+        let line = format!("/proc/{}/cmdline", process.trim());
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while fs::read(&line).is_ok_and(|line| !line.is_empty()) {
+            assert!(Instant::now() < deadline, "the command of `--sampling` runs on");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 }

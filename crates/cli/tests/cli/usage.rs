@@ -7,7 +7,7 @@ fn without_a_command_it_prints_what_it_can_do() {
     let shown = run(&[]);
     assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
     // A screen of 24 lines, or a little more.
-    assert!(shown.stdout.lines().count() <= 26, "{}", shown.stdout);
+    assert!(shown.stdout.lines().count() <= 27, "{}", shown.stdout);
     expect("help.txt", &shown.stdout);
     expect("short.txt", &run(&["-h"]).stdout);
 }
@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "read",
     "prompt",
     "complete",
+    "request",
     "watch",
     "check",
     "bench",
