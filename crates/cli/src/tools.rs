@@ -35,13 +35,6 @@ pub(crate) async fn arguments(
     }
 }
 
-/// Whether no listed tool has the namespace of this one: behind a gateway, all tools of a server are
-/// missing if it fails.
-fn lacks_namespace(tool: &str, names: &[&str]) -> bool {
-    let Some((namespace, _)) = Namespace::split(tool) else { return false };
-    !names.iter().any(|name| Namespace::split(name).is_some_and(|(its, _)| its == namespace))
-}
-
 /// The same, for a tool that must be in the list of the server.
 ///
 /// # Errors
@@ -57,6 +50,13 @@ pub(crate) async fn checked_arguments(
         Some(tool) => words.read(&Parameters::of(&tool.input_schema)),
         None => Err(unknown(tool, &tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>())),
     }
+}
+
+/// Whether no listed tool has the namespace of this one: behind a gateway, all tools of a server are
+/// missing if it fails.
+fn lacks_namespace(tool: &str, names: &[&str]) -> bool {
+    let Some((namespace, _)) = Namespace::split(tool) else { return false };
+    !names.iter().any(|name| Namespace::split(name).is_some_and(|(its, _)| its == namespace))
 }
 
 /// Explains a refused call, if the reason may be that the server does not list the tool. An internal

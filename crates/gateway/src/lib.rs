@@ -13,7 +13,7 @@
 //! * `named`: questions that begin with the name of their server.
 //! * `rules`: which tools of a server are offered, under which names.
 //! * `health`: whether the servers work; `resource_owners`: resources that several servers list.
-//! * `options`: what a gateway can be given besides its file.
+//! * `options`: what a gateway can be given besides its file; `reporter`: reports of its faults.
 //! * `fan`: all servers of a file behind one service; `service`: the gateway, which can load another
 //!   file; `acknowledge`: subscriptions that outlive what serves them.
 //! * `bridge`: a server that answers as an upstream does; `tasks`: calls that it runs as tasks.
@@ -35,6 +35,7 @@ mod named;
 mod options;
 pub mod park;
 mod refusal;
+mod reporter;
 mod resource_owners;
 mod rules;
 mod service;

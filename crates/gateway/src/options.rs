@@ -10,6 +10,7 @@ use crate::dial::Dial;
 use crate::health::{HealthReporter, UpstreamChange};
 use crate::limits::GatewayLimits;
 use crate::memory::AskingServers;
+use crate::reporter::Reporter;
 
 /// Decides how connections to a configured server are opened.
 pub type Dialer = Arc<dyn Fn(&ServerEntry, Launch) -> Arc<dyn Dial> + Send + Sync>;
@@ -34,26 +35,6 @@ pub struct GatewayOptions {
     pub(crate) reporter: Reporter,
     pub(crate) health: HealthReporter,
     pub(crate) has_one_caller: bool,
-}
-
-/// Reports what is found to be wrong with a configuration after it was loaded.
-#[derive(Clone, Default)]
-pub(crate) struct Reporter(Option<Arc<Report>>);
-
-type Report = dyn Fn(&ConfigError) + Send + Sync;
-
-impl Reporter {
-    pub(crate) fn report(&self, note: &ConfigError) {
-        if let Some(report) = &self.0 {
-            report(note);
-        }
-    }
-}
-
-impl fmt::Debug for Reporter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Reporter").field(&self.0.is_some()).finish()
-    }
 }
 
 impl GatewayOptions {
@@ -97,7 +78,7 @@ impl GatewayOptions {
     /// not offered, because the file gives their names to others; rules for tools that a server does
     /// not list; resources that two servers list. The function must return quickly.
     pub fn reporting(mut self, report: impl Fn(&ConfigError) + Send + Sync + 'static) -> Self {
-        self.reporter = Reporter(Some(Arc::new(report)));
+        self.reporter = Reporter::new(report);
         self
     }
 

@@ -14,7 +14,7 @@ use bowline_types::text::excerpt;
 use serde::Deserialize;
 
 use crate::config::{ConfigError, ServerEntry};
-use crate::options::Reporter;
+use crate::reporter::Reporter;
 
 /// The most resources that are remembered of all servers together.
 const MOST: usize = 10_000;

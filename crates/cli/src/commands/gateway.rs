@@ -209,7 +209,6 @@ impl Args {
     }
 }
 
-
 async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), Failure> {
     if let Some(admin) = observation.admin_url() {
         print::note(text!("metrics at {admin}/metrics"));

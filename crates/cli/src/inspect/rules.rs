@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use bowline::types::text::excerpt;
-use bowline_gateway::config::ServerEntry;
+use bowline_gateway::config::{Dialect, ServerEntry};
 
 use super::lint::Lists;
 
@@ -34,7 +34,10 @@ pub(super) fn notes(servers: &[(usize, &ServerEntry, ListedNames)]) -> Vec<(usiz
         for unlisted in entry.tools.unlisted(listed).iter().filter(|_| !names.tools.is_empty()) {
             notes.push((*place, format!("{}; {}", unlisted.problem(), unlisted.advice())));
         }
-        let shared = names.resources.iter().find_map(|uri| {
+        // Servers in files of hosts keep their resources apart.
+        let is_of_gateway = entry.dialect == Dialect::Bowline;
+        let mut resources = names.resources.iter().filter(|_| is_of_gateway);
+        let shared = resources.find_map(|uri| {
             let owner = *owners.entry((&entry.file, uri)).or_insert(&entry.name);
             (owner != entry.name).then_some((uri, owner))
         });
@@ -49,7 +52,7 @@ pub(super) fn notes(servers: &[(usize, &ServerEntry, ListedNames)]) -> Vec<(usiz
 
 #[cfg(test)]
 mod tests {
-    use bowline_gateway::config::{ConfigFile, Dialect};
+    use bowline_gateway::config::ConfigFile;
 
     use super::*;
 

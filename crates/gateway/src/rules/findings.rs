@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use bowline_proto::sync::lock;
 
 use crate::config::{ConfigError, ServerEntry};
-use crate::options::Reporter;
+use crate::reporter::Reporter;
 
 /// Reports what is wrong with the rules of an entry.
 #[derive(Debug)]
