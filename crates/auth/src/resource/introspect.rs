@@ -106,15 +106,15 @@ impl Introspection {
         let Some(_permit) = self.permit(token, context).await else {
             return Err(self.unavailable(&too_many(), context.now));
         };
-        let now = context.now + begin.elapsed();
         // Another request with the token may have asked meanwhile.
-        if let Some(verdict) = self.verdict(token, now) {
+        if let Some(verdict) = self.verdict(token, context.now) {
             return verdict;
         }
+        let now = context.now + begin.elapsed();
         let question = self.outage.begin(now).ok_or(Denied::Unavailable)?;
         let asked = self.ask_and_judge(token, VerifyContext { now, ..context }, question).await;
         let (verdict, length) = asked.map_err(|error| self.unavailable(&error, now))?;
-        self.keep(token, &verdict, length, now);
+        self.keep(token, &verdict, length, context.now);
         verdict
     }
 

@@ -233,7 +233,7 @@ async fn flood(
 ) -> Vec<JoinHandle<u16>> {
     let call = |n| {
         let admission = Arc::clone(admission);
-        tokio::spawn(async move { status_from(&admission, &format!("{from:?}{n}"), from).await })
+        tokio::spawn(async move { status_from(&admission, &format!("made-up-{n}"), from).await })
     };
     let calls = (0..count).map(call).collect();
     let mut found = 0;

@@ -22,8 +22,11 @@ impl Capacity {
     fn within(limits: &HttpLimits, open_files: usize) -> Self {
         let wanted = limits.connections.max(1);
         let connections = wanted.min(open_files / 4 * 3).max(1);
-        let share = limits.connections_per_address as u128 * connections as u128 / wanted as u128;
-        let per_address = usize::try_from(share).unwrap_or(usize::MAX).max(1);
+        let per_address = match limits.connections_per_address {
+            any if connections == wanted => any.max(1),
+            all if all >= wanted => connections,
+            some => some.clamp(1, connections - connections / 4),
+        };
         Self { connections, per_address, crowded: limits.crowded }
     }
 }
@@ -62,6 +65,7 @@ mod tests {
         assert_eq!(bounds(all, of_one), [(all, of_one), (all, of_one), (768, 576), (1, 1)]);
         // Behind a proxy, all connections come from one address.
         assert_eq!(bounds(all, all), [(all, all), (all, all), (768, 768), (1, 1)]);
-        assert_eq!(bounds(8, 2), [(8, 2), (8, 2), (8, 2), (1, 1)]);
+        assert_eq!(bounds(8, 7), [(8, 7), (8, 7), (8, 7), (1, 1)]);
+        assert_eq!(bounds(all, 2), [(all, 2), (all, 2), (768, 2), (1, 1)]);
     }
 }

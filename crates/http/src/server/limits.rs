@@ -88,8 +88,8 @@ pub struct HttpLimits {
     /// Connections of one address that are served at the same time; a further one is closed, unless it
     /// can take the place of one that would be cut. Fewer than [`connections`](Self::connections), so
     /// that one address cannot take all. Yet many, since all connections through a proxy come from
-    /// one address; a server that only a proxy can reach may set both to the same number. If fewer
-    /// files may be opened, both are lowered in proportion.
+    /// one address; a server that only a proxy can reach may set both to the same number. If
+    /// fewer files may be opened, an address gets three quarters of the connections at most, or all.
     pub connections_per_address: usize,
     /// How long the machine of a client may acknowledge nothing. Then its connection is closed. TCP
     /// enforces it, in whole seconds.
