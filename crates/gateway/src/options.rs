@@ -1,6 +1,7 @@
 //! What a gateway can be given besides its configuration file.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bowline_server::StateKeys;
@@ -53,6 +54,20 @@ impl fmt::Debug for Reporter {
     }
 }
 
+/// Reports the faults of one server of a configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryReporter {
+    pub(crate) reporter: Reporter,
+    pub(crate) file: PathBuf,
+    pub(crate) at: String,
+}
+
+impl EntryReporter {
+    pub(crate) fn report(&self, problem: &str) {
+        self.reporter.report(&ConfigError::new(&self.file, self.at.as_str(), problem));
+    }
+}
+
 impl GatewayOptions {
     /// Values for the variables of the file; all else as usual.
     pub fn new(variables: ConfigVariables) -> Self {
@@ -89,7 +104,8 @@ impl GatewayOptions {
     }
 
     /// Reports what is found to be wrong with the configuration while the gateway runs: tools that are
-    /// not offered, because the file gives their names to others. The function must return quickly.
+    /// not offered, because the file gives their names to others; servers that are left out of lists,
+    /// because they are slow. The function must return quickly.
     pub fn reporting(mut self, report: impl Fn(&ConfigError) + Send + Sync + 'static) -> Self {
         self.reporter = Reporter(Some(Arc::new(report)));
         self

@@ -13,6 +13,7 @@ mod pings;
 mod reloads;
 mod renames;
 mod resources;
+mod starved;
 mod subscriptions;
 mod supervision;
 mod support;
