@@ -13,7 +13,7 @@ use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
 use crate::memory::AskingServers;
 use crate::named::Named;
-use crate::options::GatewayOptions;
+use crate::options::{EntryReporter, GatewayOptions};
 use crate::park::{Parking, ParkingLot};
 use crate::resource_owners::ResourceOwners;
 use crate::rules::{RuleFindings, Ruled};
@@ -80,8 +80,17 @@ impl Fan {
             }
         }
         check_collisions(&members)?;
+        let is_alone = members.len() == 1;
+        members.iter().for_each(|member| member.lanes.set_alone(is_alone));
         let service = mount(file, &members, (&limits, options), lot)?;
         Ok(Self { service, members, notes })
+    }
+
+    /// Whether it has a server with the name of this one that is started in the same way.
+    pub(crate) fn starts(&self, member: &Member) -> bool {
+        let is_same =
+            |it: &Member| it.entry.name == member.entry.name && it.launch == member.launch;
+        self.members.iter().any(is_same)
     }
 }
 
@@ -116,7 +125,9 @@ fn lanes(
         return (member.lanes.clone(), member.health.clone());
     }
     let dial = (options.dialer)(entry, launch.clone());
-    let mut lanes = Lanes::of_entry(entry, dial, limits.clone());
+    let (reporter, at) = (options.reporter.clone(), entry.at.clone());
+    let reporter = EntryReporter { reporter, file: entry.file.clone(), at };
+    let mut lanes = Lanes::of_entry(entry, dial, limits.clone()).reporting(reporter);
     if options.has_one_caller {
         lanes = lanes.for_one_caller();
     }

@@ -10,6 +10,7 @@
 //! The upstream passes each call to the lane of its caller, and repeats a call once if it certainly
 //! did not run (`pass`). Lists do not wait for a server that hangs (`late`).
 
+mod asking_outbox;
 mod choice;
 mod cursor;
 mod followed;
@@ -19,10 +20,12 @@ mod late_lists;
 mod listen;
 mod pass;
 mod pool;
+mod recall;
 mod sessions;
 
 use std::convert::Infallible;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -46,6 +49,7 @@ use crate::config::{Isolation, ServerEntry, Sharing};
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
 use crate::met::MetServer;
+use crate::options::EntryReporter;
 use crate::refusal;
 use crate::supervise::{Audience, Lease, Supervised, Unavailable};
 
@@ -83,6 +87,10 @@ struct Inner {
     met: Mutex<Option<MetServer>>,
     sessions: Arc<Sessions>,
     late: Arc<LateLists>,
+    /// Whether there is no other server beside it. May change with each load of the file.
+    is_alone: AtomicBool,
+    /// Tells the operator of the server's faults.
+    reporter: Option<EntryReporter>,
 }
 
 /// What an upstream says about itself before its server was started.
@@ -110,6 +118,8 @@ impl Lanes {
             met: Mutex::default(),
             sessions: Arc::default(),
             late: Arc::default(),
+            is_alone: AtomicBool::new(false),
+            reporter: None,
         }))
     }
 
@@ -138,6 +148,20 @@ impl Lanes {
     /// The same with what is known about its questions.
     pub(crate) fn asking(self, asking: Asking) -> Self {
         self.change(|inner| inner.asking = Arc::new(asking))
+    }
+
+    /// The same with what tells the operator of the server's faults.
+    pub(crate) fn reporting(self, reporter: EntryReporter) -> Self {
+        self.change(|inner| inner.reporter = Some(reporter))
+    }
+
+    /// Notes whether there are other servers beside it, which its lists would hold up.
+    pub(crate) fn set_alone(&self, is_alone: bool) {
+        self.0.is_alone.store(is_alone, Ordering::Relaxed);
+    }
+
+    fn is_alone(&self) -> bool {
+        self.0.is_alone.load(Ordering::Relaxed)
     }
 
     /// The same for a changed entry: its sessions go on following the resources that they followed at
@@ -213,6 +237,16 @@ impl Lanes {
         self.0.limits == *limits
     }
 
+    /// Whether it was closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.pool.is_closed()
+    }
+
+    /// Waits until no call uses the server.
+    pub(crate) async fn drained(&self) {
+        self.0.pool.drained().await;
+    }
+
     /// Stops all processes and sessions of the server, and waits until they have ended.
     pub async fn close(&self) {
         let closing = self
@@ -240,7 +274,9 @@ impl Lanes {
     }
 
     async fn discover(&self, parts: &Parts) -> Response {
-        if self.0.discovery == Discovery::Asked {
+        // What one caller declares may change what the server offers, so it is asked for that caller.
+        let is_known = self.0.audience == Audience::Many && self.met().is_some();
+        if self.0.discovery == Discovery::Asked && !is_known {
             self.lease(parts).await?;
         }
         let mut result = DiscoverResult::new(Revision::ALL, self.capabilities());

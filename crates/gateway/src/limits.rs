@@ -34,6 +34,9 @@ pub struct GatewayLimits {
     /// How long a list of several servers, or a subscription to their changes, waits for one of them.
     /// The list then leaves the server out, and callers that listen hear of a change once it answers.
     pub patience: Duration,
+    /// The same while the server is being started, for a caller that listens to no changes: nothing would
+    /// tell it later that the list is complete.
+    pub start_patience: Duration,
     /// How long a server may take to answer a list, or to begin to report changes.
     pub list: Duration,
     /// How long a server may take to answer any other call. It need not answer pings meanwhile.
@@ -44,7 +47,8 @@ pub struct GatewayLimits {
     /// started again by the next call.
     pub ping: Duration,
     /// Processes of one server that the callers of one owner have, if the server asks questions: each
-    /// serves one of them at a time.
+    /// serves one of them at a time. If there are several, all but one may wait for answers; beyond
+    /// that the call whose question has waited longest is ended for others.
     pub process_lanes: usize,
     /// The same for sessions over HTTP.
     pub http_lanes: usize,
@@ -53,6 +57,9 @@ pub struct GatewayLimits {
     pub capability_lanes: usize,
     /// How long a call waits for a process or session if others use all that its owner may have.
     pub lane_wait: Duration,
+    /// How long a question may wait for its answer while other calls wait for the process or session.
+    /// Then its call is ended for them.
+    pub unanswered: Duration,
     /// Processes or sessions of one server that the isolated callers of one owner have.
     pub isolated_lanes: usize,
     /// Processes or sessions of one server in all, for all owners and isolated callers.
@@ -86,7 +93,8 @@ impl Default for GatewayLimits {
             first_pause: Duration::from_millis(500),
             longest_pause: Duration::from_secs(30),
             healthy: Duration::from_secs(60),
-            patience: Duration::from_secs(10),
+            patience: Duration::from_secs(8),
+            start_patience: Duration::from_secs(25),
             list: Duration::from_secs(60),
             call: Duration::from_secs(3600),
             silence: Duration::from_secs(30),
@@ -95,6 +103,7 @@ impl Default for GatewayLimits {
             http_lanes: 64,
             capability_lanes: 16,
             lane_wait: Duration::from_secs(30),
+            unanswered: Duration::from_secs(60),
             isolated_lanes: 64,
             lanes: 1024,
             questions_per_minute: 10_000,

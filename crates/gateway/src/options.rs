@@ -1,6 +1,7 @@
 //! What a gateway can be given besides its configuration file.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bowline_server::StateKeys;
@@ -35,6 +36,20 @@ pub struct GatewayOptions {
     pub(crate) reporter: Reporter,
     pub(crate) health: HealthReporter,
     pub(crate) has_one_caller: bool,
+}
+
+/// Reports the faults of one server of a configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryReporter {
+    pub(crate) reporter: Reporter,
+    pub(crate) file: PathBuf,
+    pub(crate) at: String,
+}
+
+impl EntryReporter {
+    pub(crate) fn report(&self, problem: &str) {
+        self.reporter.report(&ConfigError::new(&self.file, self.at.as_str(), problem));
+    }
 }
 
 impl GatewayOptions {
@@ -76,7 +91,8 @@ impl GatewayOptions {
 
     /// Reports what is found to be wrong with the configuration while the gateway runs: tools that are
     /// not offered, because the file gives their names to others; rules for tools that a server does
-    /// not list; resources that two servers list. The function must return quickly.
+    /// not list; resources that two servers list; servers that are left out of lists, because they are
+    /// slow. The function must return quickly.
     pub fn reporting(mut self, report: impl Fn(&ConfigError) + Send + Sync + 'static) -> Self {
         self.reporter = Reporter::new(report);
         self

@@ -62,6 +62,11 @@ pub(crate) fn busy(server: &str) -> ErrorObject {
     failed(server, "is busy with questions to other callers; try again later", false)
 }
 
+/// The call asked, and other calls needed its process or session before the caller answered.
+pub(crate) fn recalled(server: &str) -> ErrorObject {
+    failed(server, "was needed by other callers while this call waited for an answer", true)
+}
+
 /// Too many processes or sessions of the server are in use.
 pub(crate) fn full(server: &str) -> ErrorObject {
     failed(server, "has too many callers", false)

@@ -54,6 +54,8 @@ struct Inner {
     loading: Mutex<()>,
     /// How often the servers were replaced.
     loads: watch::Sender<u64>,
+    /// Servers of earlier loads that may run still.
+    retired: Mutex<Vec<Lanes>>,
 }
 
 /// A program or URL that the gateway may use, as it stands in the file and with its variables.
@@ -104,6 +106,7 @@ impl Gateway {
             fan: RwLock::new(Arc::new(fan)),
             loading: Mutex::default(),
             loads: watch::Sender::new(0),
+            retired: Mutex::default(),
         })))
     }
 
@@ -152,11 +155,14 @@ impl Gateway {
         }
         for member in old.members.iter().filter(|member| !is_in(&fan, &member.lanes)) {
             reloaded.stopped.push(member.entry.name.clone());
-            let lanes = member.lanes.clone();
-            tokio::spawn(async move { lanes.close().await });
         }
-        *write(&self.0.fan) = Arc::new(fan);
+        let fan = Arc::new(fan);
+        *write(&self.0.fan) = fan.clone();
         self.0.loads.send_modify(|loads| *loads += 1);
+        // Only now: calls that come until here go to the earlier servers.
+        for member in old.members.iter().filter(|member| !is_in(&fan, &member.lanes)) {
+            self.retire(member, fan.starts(member));
+        }
         Ok(reloaded)
     }
 
@@ -172,6 +178,21 @@ impl Gateway {
             // It is not started, and its own note says why.
             Err(_) => true,
         }
+    }
+
+    /// Stops a server of an earlier load. Its running calls end first if only settings of the gateway
+    /// changed, so that the same server goes on.
+    fn retire(&self, member: &Member, goes_on: bool) {
+        let lanes = member.lanes.clone();
+        let mut retired = lock(&self.0.retired);
+        retired.retain(|lanes| !lanes.is_closed());
+        retired.push(lanes.clone());
+        tokio::spawn(async move {
+            if goes_on {
+                lanes.drained().await;
+            }
+            lanes.close().await;
+        });
     }
 
     /// Runs `load` whenever the file changes, and reports each load. Never ends by itself. `seen` is the
@@ -219,8 +240,9 @@ impl Gateway {
 
     /// Stops all servers, and waits until they have ended.
     pub async fn close(&self) {
-        let closing = self.servers().into_iter();
-        let closing = closing.map(|(_, lanes)| tokio::spawn(async move { lanes.close().await }));
+        let retired = std::mem::take(&mut *lock(&self.0.retired));
+        let closing = self.servers().into_iter().map(|(_, lanes)| lanes).chain(retired);
+        let closing = closing.map(|lanes| tokio::spawn(async move { lanes.close().await }));
         for closed in closing.collect::<Vec<_>>() {
             // Fails if closing panicked, and then nothing more can be done.
             let _ = closed.await;

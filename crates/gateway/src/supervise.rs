@@ -15,6 +15,7 @@ use bowline_proto::sync::lock;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::text::with_causes;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 pub(crate) use self::lease::Lease;
@@ -87,7 +88,8 @@ struct State {
 #[derive(Debug)]
 enum Phase {
     Stopped,
-    Starting,
+    /// With the task that starts it.
+    Starting(JoinHandle<()>),
     Running(Running),
     /// No start before this time.
     Paused(Instant),
@@ -200,7 +202,7 @@ impl Supervised {
         let until = match &lock(&self.0.state).phase {
             Phase::Stopped | Phase::Running(_) => Some(Instant::now()),
             Phase::Paused(until) => Some(*until),
-            Phase::Starting | Phase::Closed => None,
+            Phase::Starting(_) | Phase::Closed => None,
         };
         match until {
             Some(until) => sleep_until(until).await,
@@ -213,7 +215,7 @@ impl Supervised {
         match &lock(&self.0.state).phase {
             Phase::Running(running) => running.client.is_closed(),
             Phase::Paused(_) => true,
-            Phase::Stopped | Phase::Starting | Phase::Closed => false,
+            Phase::Stopped | Phase::Starting(_) | Phase::Closed => false,
         }
     }
 
@@ -221,7 +223,7 @@ impl Supervised {
     pub(crate) fn is_stopped(&self) -> bool {
         match &lock(&self.0.state).phase {
             Phase::Running(running) => running.client.is_closed(),
-            Phase::Starting => false,
+            Phase::Starting(_) => false,
             Phase::Stopped | Phase::Paused(_) | Phase::Closed => true,
         }
     }
@@ -230,7 +232,7 @@ impl Supervised {
     pub(crate) fn is_unused(&self) -> bool {
         match &lock(&self.0.state).phase {
             Phase::Running(running) => running.leases == 0,
-            Phase::Starting => false,
+            Phase::Starting(_) => false,
             Phase::Stopped | Phase::Paused(_) | Phase::Closed => true,
         }
     }
@@ -245,13 +247,17 @@ impl Supervised {
         }
     }
 
-    /// Stops the server for good, and waits until it has ended.
+    /// Stops the server for good, and waits until it has ended. If it was being started, its
+    /// input is closed then, and its process ends soon.
     pub(crate) async fn close(&self) {
         let phase = std::mem::replace(&mut lock(&self.0.state).phase, Phase::Closed);
         self.0.changed();
         self.0.released.notify_waiters();
-        if let Phase::Running(running) = phase {
-            running.client.close().await;
+        match phase {
+            Phase::Running(running) => running.client.close().await,
+            // Fails if the start panicked, and then nothing is left of it.
+            Phase::Starting(task) => _ = task.await,
+            Phase::Stopped | Phase::Paused(_) | Phase::Closed => {}
         }
     }
 
@@ -268,13 +274,12 @@ impl Supervised {
         }
         self.note_end(&mut state);
         match state.phase {
-            Phase::Starting => None,
+            Phase::Starting(_) => None,
             Phase::Paused(until) if Instant::now() < until => Some(Err(unavailable(&state))),
             Phase::Closed => Some(Err(unavailable(&state))),
             _ => {
-                state.phase = Phase::Starting;
                 let supervised = self.clone();
-                tokio::spawn(async move { supervised.start().await });
+                state.phase = Phase::Starting(tokio::spawn(supervised.start()));
                 None
             }
         }
@@ -338,7 +343,7 @@ impl Supervised {
 
     fn fail(&self, problem: Unavailable) {
         let mut state = lock(&self.0.state);
-        if matches!(state.phase, Phase::Starting) {
+        if matches!(state.phase, Phase::Starting(_)) {
             state.failures += 1;
             state.problem = Some(problem);
             state.phase = Phase::Paused(Instant::now() + self.0.limits.pause(state.failures));
@@ -350,7 +355,7 @@ impl Supervised {
     /// Whether the connection is wanted still.
     fn note_start(&self, client: &Client) -> bool {
         let mut state = lock(&self.0.state);
-        if !matches!(state.phase, Phase::Starting) {
+        if !matches!(state.phase, Phase::Starting(_)) {
             return false;
         }
         let now = Instant::now();
@@ -431,3 +436,6 @@ impl Inner {
 fn unavailable(state: &State) -> Unavailable {
     state.problem.clone().unwrap_or_else(Unavailable::stopped)
 }
+
+#[cfg(test)]
+mod tests;

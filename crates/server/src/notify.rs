@@ -13,8 +13,10 @@ mod shared;
 use std::collections::{BTreeSet, HashMap};
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bowline_proto::request::{
     ExchangeId, Outbox, Outgoing, Parts, ReportedChange, Response, Sink, Success, is_part_of,
@@ -23,6 +25,7 @@ use bowline_proto::sync::lock;
 use bowline_types::error::ErrorObject;
 use bowline_types::subscription::SubscriptionFilter;
 use futures_core::future::BoxFuture;
+use tokio::time::{Instant, timeout_at};
 
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
@@ -37,6 +40,9 @@ use self::shared::Sharing;
 /// legacy session may subscribe at any time, so it is notified of all: at most as many as the server
 /// has.
 const MOST_RESOURCES: usize = 1024;
+
+/// How long a subscription waits for mounted servers to acknowledge it.
+const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Notifies clients of what changed. Cheap to clone.
 ///
@@ -194,13 +200,15 @@ impl ListenStream {
         &self.subscription.subscriber.request
     }
 
-    /// Where another server's changes go, to be sent with our own. It has to acknowledge the
-    /// subscription, or to [end](MountRelay::end), before ours is acknowledged.
+    /// Where another server's changes go, to be sent with our own. Ours is acknowledged when it has
+    /// acknowledged the subscription, or has [ended](MountRelay::end). If it does neither for some
+    /// seconds, `expected` is promised on its behalf.
     /// Log messages and questions of the other server go to the outbox.
-    pub(crate) fn relay(&self, outbox: Outbox) -> Arc<MountRelay> {
+    pub(crate) fn relay(&self, expected: SubscriptionFilter, outbox: Outbox) -> Arc<MountRelay> {
         let subscriber = self.subscription.subscriber.clone();
-        let (honoured, is_heard) = Default::default();
-        let relay = Arc::new(MountRelay { subscriber, honoured, is_heard, outbox });
+        let (honoured, is_heard, is_late) = Default::default();
+        let relay = MountRelay { subscriber, expected, honoured, is_heard, is_late, outbox };
+        let relay = Arc::new(relay);
         lock(&self.relays).push(relay.clone());
         relay
     }
@@ -263,9 +271,9 @@ impl ListenStream {
     async fn honoured(&self) -> SubscriptionFilter {
         let relays = lock(&self.relays).clone();
         let mut honoured = self.own.clone();
+        let until = Instant::now() + ACKNOWLEDGED_WITHIN;
         for relay in &relays {
-            relay.is_heard.raised().await;
-            let other = std::mem::take(&mut *lock(&relay.honoured));
+            let other = relay.honoured_by(until).await;
             honoured.tools_list_changed |= other.tools_list_changed;
             honoured.prompts_list_changed |= other.prompts_list_changed;
             honoured.resources_list_changed |= other.resources_list_changed;
@@ -282,9 +290,13 @@ impl ListenStream {
 /// Passes the changes of another server on.
 pub(crate) struct MountRelay {
     subscriber: Arc<Subscriber>,
+    /// What the other was asked for.
+    expected: SubscriptionFilter,
     honoured: Mutex<SubscriptionFilter>,
     /// Raised when it is known what the other honours.
     is_heard: Signal,
+    /// Whether changes were promised before the other acknowledged the subscription.
+    is_late: AtomicBool,
     /// Of the call that listens.
     outbox: Outbox,
 }
@@ -293,6 +305,28 @@ impl MountRelay {
     /// The other server will send no more changes.
     pub(crate) fn end(&self) {
         self.is_heard.raise();
+    }
+
+    /// What the other server honours; what it was asked for if it does not say so in time.
+    async fn honoured_by(&self, until: Instant) -> SubscriptionFilter {
+        match timeout_at(until, self.is_heard.raised()).await {
+            Ok(()) => std::mem::take(&mut *lock(&self.honoured)),
+            Err(_) => {
+                self.is_late.store(true, Ordering::Relaxed);
+                self.expected.clone()
+            }
+        }
+    }
+
+    /// Reports everything that was promised: it may have changed before the other began to report.
+    fn report_everything(&self) {
+        let lists = [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
+        let resources = self.expected.resource_subscriptions.iter().cloned();
+        for change in lists.into_iter().chain(resources.map(ReportedChange::Resource)) {
+            if change.is_wanted_by(&self.expected) {
+                self.subscriber.add(&change);
+            }
+        }
     }
 }
 
@@ -307,6 +341,9 @@ impl Sink for MountRelay {
             Outgoing::Change(ReportedChange::Acknowledged(honoured)) => {
                 *lock(&self.honoured) = honoured;
                 self.is_heard.raise();
+                if self.is_late.swap(false, Ordering::Relaxed) {
+                    self.report_everything();
+                }
             }
             Outgoing::Change(change) => self.subscriber.add(&change),
             other => return self.outbox.emit(other),

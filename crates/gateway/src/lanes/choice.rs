@@ -1,5 +1,7 @@
 //! Which lane a call goes to, and what that lane declares.
 
+use std::time::Duration;
+
 use bowline_proto::request::{Parts, Request};
 use bowline_proto::sync::lock;
 use bowline_types::capability::ClientCapabilities;
@@ -15,6 +17,9 @@ use super::{Inner, Lanes, cursor};
 use crate::config::Isolation;
 use crate::refusal;
 use crate::supervise::{Audience, Supervised};
+
+/// How often a call that waits for a lane looks for one whose question is old enough to give way.
+const RECALL_PAUSE: Duration = Duration::from_secs(1);
 
 impl Lanes {
     /// The lane that a caller needs, and what it declares.
@@ -94,8 +99,12 @@ impl Lanes {
                 Err(NoLane::Closed) => return Err(refusal::closed(&self.0.name)),
                 Err(NoLane::Full) => return Err(refusal::full(&self.0.name)),
                 Err(NoLane::Held) => {
-                    let waited = timeout_at(until, freed).await;
-                    waited.map_err(|_| refusal::busy(&self.0.name))?;
+                    let most = (self.most_asking(), self.0.limits.unanswered);
+                    self.0.pool.recall_for(&wanted.key, most);
+                    let next = until.min(Instant::now() + RECALL_PAUSE);
+                    if timeout_at(next, freed).await.is_err() && next == until {
+                        return Err(refusal::busy(&self.0.name));
+                    }
                 }
             }
         }
@@ -131,6 +140,12 @@ impl Lanes {
             isolated: limits.isolated_lanes,
             in_all: limits.lanes,
         }
+    }
+
+    /// The most lanes of one owner that wait for answers. One is kept for calls that ask nothing, if
+    /// there are several.
+    pub(super) fn most_asking(&self) -> usize {
+        self.most_lanes().per_owner.saturating_sub(1).max(1)
     }
 
     /// Whether lanes declare exactly what their callers can do.

@@ -35,7 +35,18 @@ impl LateLists {
 
     /// Whether such a list is late on this lane.
     pub(super) fn is_running(&self, lane: &Supervised, method: Method) -> bool {
-        lock(&self.0).running.iter().any(|(other, its)| other == lane && *its == method)
+        lock(&self.0).is_running(lane, method)
+    }
+
+    /// Whether any list is late on this lane.
+    pub(super) fn is_any_running(&self, lane: &Supervised) -> bool {
+        lock(&self.0).running.iter().any(|(other, _)| other == lane)
+    }
+}
+
+impl State {
+    fn is_running(&self, lane: &Supervised, method: Method) -> bool {
+        self.running.iter().any(|(other, its)| other == lane && *its == method)
     }
 }
 
@@ -44,20 +55,23 @@ pub(super) struct LateList {
     all: Arc<LateLists>,
     lane: Supervised,
     method: Method,
+    /// Whether no other list was late on this lane.
+    pub(super) is_first: bool,
 }
 
 impl LateList {
     /// `None` if such a list is late already.
     pub(super) fn begin(all: &Arc<LateLists>, lane: Supervised, method: Method) -> Option<Self> {
-        if all.is_running(&lane, method) {
+        let mut state = lock(&all.0);
+        if state.is_running(&lane, method) {
             return None;
         }
-        let mut state = lock(&all.0);
+        let is_first = !state.running.iter().any(|(other, _)| *other == lane);
         state.running.push((lane.clone(), method));
         // The server needed longer than it was given, so it hangs, as far as it is known.
         state.patience = None;
         drop(state);
-        Some(Self { all: all.clone(), lane, method })
+        Some(Self { all: all.clone(), lane, method, is_first })
     }
 }
 

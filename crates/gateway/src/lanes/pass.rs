@@ -7,8 +7,10 @@ use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::error::ErrorObject;
 use tokio::time::timeout;
 
+use super::asking_outbox::asking_outbox;
 use super::cursor::CursorScope;
 use super::pool::TakenLane;
+use super::recall::{CallEnd, Recallable};
 use super::{Lanes, call};
 use crate::refusal;
 use crate::supervise::Lease;
@@ -47,15 +49,34 @@ impl Lanes {
             Ok(lease) => lease,
             Err(error) => return Ok(Err(error)),
         };
-        let outcome = self.call(&lease, request).await;
+        let Some((outcome, is_closed)) = self.call_on(lease, request).await else {
+            return Err(Undone { error: refusal::recalled(&self.0.name), may_repeat: false });
+        };
         let Err(error) = &outcome else { return Ok(outcome) };
         let Some(failure) = RelayFailure::of(error) else { return Ok(outcome) };
         let may_have_run = failure.may_have_run && !refusal::is_repeatable(method);
-        let error = match lease.is_closed() {
+        let error = match is_closed {
             true => refusal::ended(&self.0.name, may_have_run),
             false => refusal::undelivered(&self.0.name, error, may_have_run),
         };
-        Err(Undone { error, may_repeat: lease.is_closed() && !may_have_run })
+        Err(Undone { error, may_repeat: is_closed && !may_have_run })
+    }
+
+    /// Makes a call. `None` if it was ended while it waited for an answer, because other calls need its
+    /// lane.
+    async fn call_on(&self, lease: CallLease, mut request: Request) -> Option<CallEnd> {
+        if !lease.lane.is_held() {
+            let outcome = self.call(&lease, request).await;
+            return Some((outcome, lease.is_closed()));
+        }
+        let (lanes, recallable) = (self.clone(), Recallable::default());
+        let recall = (recallable.handle(), self.most_asking());
+        request.parts.outbox = asking_outbox(&request.parts, &lease.lane, recall);
+        let call = async move {
+            let outcome = lanes.call(&lease, request).await;
+            (outcome, lease.is_closed())
+        };
+        recallable.run(Box::pin(call)).await
     }
 
     async fn call(&self, lease: &Lease, request: Request) -> Response {
@@ -79,14 +100,14 @@ impl Lanes {
         let lease = lane.supervised.lease().await;
         let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why))?;
         self.meet(&lease);
-        Ok(CallLease { lease, _lane: lane })
+        Ok(CallLease { lease, lane })
     }
 }
 
 /// The use of a connection by one call, which may hold its lane.
 pub(super) struct CallLease {
     lease: Lease,
-    _lane: TakenLane,
+    lane: TakenLane,
 }
 
 impl CallLease {

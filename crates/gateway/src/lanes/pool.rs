@@ -4,7 +4,9 @@
 //! serves one asker at a time: a session, with all its calls, or a single call of a caller without
 //! one. A session gets its last lane again while that is free.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+mod waiting;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bowline_proto::sync::lock;
@@ -12,6 +14,7 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 
 use super::key::{LaneKey, SessionId};
+use super::recall::OpenQuestion;
 use crate::supervise::Supervised;
 
 /// The lanes of one server.
@@ -26,6 +29,8 @@ pub(super) struct LanePool {
     regroups: watch::Sender<()>,
     /// Changes when a lane is started, fails to start or is stopped.
     phases: watch::Sender<()>,
+    /// Counts the questions of calls that held lanes.
+    questions: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -35,6 +40,8 @@ struct Lane {
     holder: Option<Holder>,
     /// The session that held it last.
     last: Option<SessionId>,
+    /// Questions of the calls that hold it, the oldest first, which have no answer yet.
+    asked: Vec<OpenQuestion>,
     /// How many calls have taken it, and how many callers follow resources on it. They need its server,
     /// even if they have no lease yet.
     uses: usize,
@@ -125,7 +132,7 @@ impl LanePool {
                     return Err(NoLane::Full);
                 }
                 let key = wanted.key.clone();
-                open.push(Lane { key, supervised: make(), holder: None, last: None, uses: 0 });
+                open.push(Lane::new(key, make()));
                 open.len() - 1
             }
         };
@@ -247,6 +254,21 @@ impl LanePool {
         open.iter().map(|lane| lane.supervised.clone()).collect()
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// Waits until no call has taken a lane.
+    pub(super) async fn drained(&self) {
+        loop {
+            let freed = self.freed();
+            if self.lock().iter().all(|lane| lane.uses == 0) {
+                return;
+            }
+            freed.await;
+        }
+    }
+
     fn leave(&self, taken: &TakenLane) {
         let mut open = self.lock();
         let lane = open.iter_mut().find(|lane| lane.supervised == taken.supervised);
@@ -327,6 +349,10 @@ impl Holder {
 }
 
 impl Lane {
+    fn new(key: LaneKey, supervised: Supervised) -> Self {
+        Self { key, supervised, holder: None, last: None, asked: Vec::new(), uses: 0 }
+    }
+
     /// Whether it has a process or session, or is about to get one.
     fn is_open(&self) -> bool {
         self.holder.is_some() || !self.supervised.is_stopped()
@@ -370,6 +396,16 @@ pub(super) struct TakenLane {
     pool: Arc<LanePool>,
     /// Whether the lane is held for the asker of the call.
     is_held: bool,
+}
+
+impl TakenLane {
+    pub(super) fn pool(&self) -> &Arc<LanePool> {
+        &self.pool
+    }
+
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held
+    }
 }
 
 impl Drop for TakenLane {

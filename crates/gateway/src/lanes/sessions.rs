@@ -81,6 +81,16 @@ impl Sessions {
         lock(&self.open).iter().rev().find(|caller| Arc::ptr_eq(&caller.client, client)).cloned()
     }
 
+    /// Whether a client of this owner listens that describes itself in the same words. Requests since
+    /// 2026-07-28 share nothing else.
+    pub(super) fn listens(&self, client: &ClientProfile, key: &LaneKey) -> bool {
+        let is_same = |other: &ClientProfile| {
+            other.info == client.info && other.capabilities == client.capabilities
+        };
+        let open = lock(&self.open);
+        open.iter().any(|caller| caller.is_of(key) && is_same(&caller.client))
+    }
+
     /// Waits for the caller with this profile. A session listens from its first moment on, but its
     /// first call may overtake that.
     pub(crate) async fn opened(&self, client: &Arc<ClientProfile>) -> Arc<ListeningCaller> {

@@ -10,9 +10,10 @@ pub struct ParkLimits {
     pub question_timeout: Duration,
     /// How often one call may ask. Later questions are refused.
     pub rounds: u32,
-    /// Calls that one owner may have parked. Questions of more are refused.
+    /// Calls that one owner may have parked. Beyond that the oldest is ended, of the peer that has
+    /// most.
     pub per_owner: usize,
-    /// Calls that all owners may have parked.
+    /// Calls that all owners may have parked. Questions of more are refused.
     pub in_all: usize,
     /// Questions of one call that are open at the same time.
     pub questions: usize,

@@ -3,14 +3,17 @@
 //! A call is in one place at a time: parked here, or running in the round that took it out. Once a
 //! second a task drops what has expired; it ends when the lot is empty.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, SystemTime};
 
+use bowline_proto::callers::CallerId;
 use bowline_proto::request::{Owner, Response};
 use bowline_proto::sync::lock;
 use bowline_server::seal::{BadState, Binding, Sealer, StateKey, StateKeys};
+use bowline_types::error::ErrorObject;
 use bowline_types::read::{read, text};
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep};
@@ -38,9 +41,16 @@ struct Calls {
 }
 
 struct Entry {
-    owner: Owner,
+    asker: Asker,
     place: Place,
     outcomes: Vec<RoundOutcome>,
+}
+
+/// Whose call it is.
+#[derive(Clone, Debug)]
+pub(super) struct Asker {
+    pub(super) owner: Owner,
+    pub(super) peer: Option<CallerId>,
 }
 
 /// Where a call is.
@@ -154,31 +164,33 @@ impl ParkingLot {
     ///
     /// # Errors
     ///
-    /// Gives it back if its owner, or all owners together, have too many.
+    /// Gives it back if all owners together have too many.
     pub(super) fn park(
         self: &Arc<Self>,
-        owner: &Owner,
+        asker: &Asker,
         parked: Box<Parked>,
     ) -> Result<(), Box<Parked>> {
+        // Dropped after the lock, because dropping a call runs code of others.
+        let ended;
         let mut calls = self.lock();
         let is_known = calls.entries.contains_key(&parked.id);
-        let is_parked = |entry: &&Entry| matches!(entry.place, Place::Parked(..));
-        let (mut in_all, mut of_owner) = (0, 0);
-        for entry in calls.entries.values().filter(is_parked) {
-            in_all += 1;
-            of_owner += usize::from(entry.owner == *owner);
-        }
+        let (in_all, of_owner) = calls.parked(&asker.owner);
         // Outcomes count too, since a caller decides how many there are.
         let kept = calls.entries.len() - usize::from(is_known);
-        let has_room = in_all < self.limits.in_all
-            && of_owner < self.limits.per_owner
-            && kept < 2 * self.limits.in_all;
-        if !has_room {
+        if in_all >= self.limits.in_all || kept >= 2 * self.limits.in_all {
             return Err(parked);
         }
+        if of_owner >= self.limits.per_owner {
+            ended = calls.end_oldest(&asker.owner, &self.limits);
+            if ended.is_none() {
+                return Err(parked);
+            }
+        }
+        // From here on another round may begin. A call that is given back goes on in its round.
+        parked.switch.disconnect();
         let until = Instant::now() + self.limits.question_timeout;
         let entry = calls.entries.entry(parked.id).or_insert_with(|| Entry {
-            owner: owner.clone(),
+            asker: asker.clone(),
             place: Place::Ended,
             outcomes: Vec::new(),
         });
@@ -211,15 +223,7 @@ impl ParkingLot {
 
     /// Keeps the outcome of a round for the same retry, if there is room.
     pub(super) fn keep(&self, id: ParkId, round: u32, response: &Response) {
-        let (until, bytes) = (Instant::now() + self.limits.outcomes, length(response));
-        let mut calls = self.lock();
-        let Some(owner) = calls.entries.get(&id).map(|entry| entry.owner.clone()) else { return };
-        if calls.make_room(&owner, bytes, &self.limits)
-            && let Some(entry) = calls.entries.get_mut(&id)
-        {
-            let response = response.clone();
-            entry.outcomes.push(RoundOutcome { round, response, bytes, until });
-        }
+        self.lock().keep((id, round), response, &self.limits);
     }
 
     /// Notes that a call that ran has ended, or that its caller went away.
@@ -260,6 +264,55 @@ impl ParkingLot {
 }
 
 impl Calls {
+    /// How many calls are parked, in all and of one owner.
+    fn parked(&self, owner: &Owner) -> (usize, usize) {
+        let is_parked = |entry: &&Entry| matches!(entry.place, Place::Parked(..));
+        let (mut in_all, mut of_owner) = (0, 0);
+        for entry in self.entries.values().filter(is_parked) {
+            in_all += 1;
+            of_owner += usize::from(entry.asker.owner == *owner);
+        }
+        (in_all, of_owner)
+    }
+
+    /// Ends the oldest parked call of an owner, of the peer that has most of them. Otherwise callers
+    /// that never answer would keep others without credentials from asking.
+    fn end_oldest(&mut self, owner: &Owner, limits: &ParkLimits) -> Option<Box<Parked>> {
+        let of_owner = |entry: &Entry| match entry.place {
+            Place::Parked(_, until) => Some(until).filter(|_| entry.asker.owner == *owner),
+            Place::Running | Place::Ended => None,
+        };
+        let mut of_peers: HashMap<_, usize> = HashMap::new();
+        for entry in self.entries.values().filter(|entry| of_owner(entry).is_some()) {
+            *of_peers.entry(&entry.asker.peer).or_default() += 1;
+        }
+        let parked = self.entries.iter().filter_map(|(id, entry)| {
+            Some((Reverse(of_peers.get(&entry.asker.peer)), of_owner(entry)?, *id))
+        });
+        let (_, _, id) = parked.min_by_key(|(of_peer, until, _)| (*of_peer, *until))?;
+        let entry = self.entries.get_mut(&id)?;
+        let Place::Parked(parked, _) = std::mem::replace(&mut entry.place, Place::Ended) else {
+            return None;
+        };
+        let error = "this call waited for an answer while others asked; call again";
+        self.keep((id, parked.round), &Err(ErrorObject::internal(error)), limits);
+        Some(parked)
+    }
+
+    /// Keeps the outcome of a round, if there is room.
+    fn keep(&mut self, (id, round): (ParkId, u32), response: &Response, limits: &ParkLimits) {
+        let (until, bytes) = (Instant::now() + limits.outcomes, length(response));
+        let Some(owner) = self.entries.get(&id).map(|entry| entry.asker.owner.clone()) else {
+            return;
+        };
+        if self.make_room(&owner, bytes, limits)
+            && let Some(entry) = self.entries.get_mut(&id)
+        {
+            let response = response.clone();
+            entry.outcomes.push(RoundOutcome { round, response, bytes, until });
+        }
+    }
+
     /// Makes room for another outcome of an owner; drops the oldest of its others for that. Gives
     /// whether there is room.
     fn make_room(&mut self, owner: &Owner, bytes: usize, limits: &ParkLimits) -> bool {
@@ -269,7 +322,7 @@ impl Calls {
         loop {
             let of_all = self.entries.values().flat_map(|entry| &entry.outcomes);
             let in_all: usize = of_all.map(|outcome| outcome.bytes).sum();
-            let of_owner = self.entries.values().filter(|entry| entry.owner == *owner);
+            let of_owner = self.entries.values().filter(|entry| entry.asker.owner == *owner);
             let lengths: Vec<usize> = of_owner
                 .flat_map(|entry| entry.outcomes.iter().map(|outcome| outcome.bytes))
                 .collect();
@@ -284,7 +337,7 @@ impl Calls {
 
     /// Drops the oldest outcome of an owner. Gives whether there was one.
     fn drop_oldest(&mut self, owner: &Owner) -> bool {
-        let of_owner = self.entries.values_mut().filter(|entry| entry.owner == *owner);
+        let of_owner = self.entries.values_mut().filter(|entry| entry.asker.owner == *owner);
         // The first of an entry is its oldest.
         let with_outcomes = of_owner.filter(|entry| !entry.outcomes.is_empty());
         let Some(entry) = with_outcomes.min_by_key(|entry| entry.outcomes[0].until) else {

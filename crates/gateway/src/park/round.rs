@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{Outbox, Owner, Parts, QuestionError, Response, Success, SuccessKind};
+use bowline_proto::callers::CallerId;
+use bowline_proto::request::{Outbox, Parts, Peer, QuestionError, Response, Success, SuccessKind};
 use bowline_server::seal::Binding;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::{InputRequired, InputResponses};
@@ -14,13 +15,13 @@ use bowline_types::text::counted;
 use futures_core::future::BoxFuture;
 use tokio::time::{Sleep, sleep};
 
-use super::lot::{Parked, ParkingLot};
+use super::lot::{Asker, Parked, ParkingLot};
 use super::state::{ParkId, State};
 use super::switch::Switch;
 
 /// The caller that a round answers.
 pub(super) struct CallerOfRound {
-    owner: Owner,
+    asker: Asker,
     revision: Revision,
     pub(super) binding: Binding,
     lot: Arc<ParkingLot>,
@@ -29,7 +30,9 @@ pub(super) struct CallerOfRound {
 impl CallerOfRound {
     /// The caller of a request, whose call has this binding.
     pub(super) fn of(parts: &Parts, binding: Binding, lot: Arc<ParkingLot>) -> Self {
-        Self { owner: parts.owner.clone(), revision: parts.revision, binding, lot }
+        let peer = parts.extensions.get::<Peer>().copied().map(CallerId::from);
+        let asker = Asker { owner: parts.owner.clone(), peer };
+        Self { asker, revision: parts.revision, binding, lot }
     }
 }
 
@@ -134,8 +137,7 @@ impl Round {
         let required = InputRequired::new(self.switch.open()).with_request_state(state);
         let response = Success::input_required(required, self.caller.revision);
         let Self { call, switch, number, place, caller } = self;
-        switch.disconnect();
-        match lot.park(&caller.owner, Box::new(Parked { call, switch, id, round })) {
+        match lot.park(&caller.asker, Box::new(Parked { call, switch, id, round })) {
             Ok(()) => {
                 if let Some(place) = place {
                     lot.keep(place.id, number, &response);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{
-    Access, ClientProfile, ExchangeId, Extensions, Outgoing, OutgoingQuestion, Owner, Parts, Reply,
-    Success, SuccessKind,
+    Access, ClientProfile, ExchangeId, Extensions, Outgoing, OutgoingQuestion, Owner, Parts, Peer,
+    Reply, Sink, Success, SuccessKind,
 };
 use bowline_proto::sync::poll_once;
 use bowline_types::elicitation::ElicitParams;
@@ -214,17 +214,111 @@ async fn a_retry_that_is_under_way_is_not_made_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn beyond_its_limits_a_lot_refuses_questions() {
-    let limits = ParkLimits { per_owner: 2, in_all: 3, ..ParkLimits::default() };
+    let limits = ParkLimits { in_all: 3, ..ParkLimits::default() };
     let parking = parking(1, limits);
     let owner = |name| Owner::known("https://auth.example.com", name);
     for name in ["ann", "ann", "bob"] {
         asked(&parking.clone().answer(request(&owner(name), None)).await);
     }
-    for name in ["ann", "bob", "eve"] {
+    for name in ["bob", "eve"] {
         let refused = parking.clone().answer(request(&owner(name), None)).await.unwrap_err();
         assert!(refused.message.contains("too many questions"), "{refused:?}");
     }
     assert_eq!(parking.lot.len(), 3);
+}
+
+/// Otherwise callers that never answer would keep those who share their owner from asking.
+#[tokio::test(start_paused = true)]
+async fn beyond_its_number_of_parked_calls_the_oldest_of_an_owner_is_ended_and_says_so() {
+    let parking = parking(1, ParkLimits { per_owner: 2, ..ParkLimits::default() });
+    let owner = Owner::anonymous();
+    let mut states = Vec::new();
+    for _ in 0..3 {
+        states.push(asked(&parking.clone().answer(request(&owner, None)).await).0);
+        advance(Duration::from_secs(1)).await;
+    }
+    assert_eq!(parking.upstream.running.load(Ordering::Relaxed), 2);
+    let ended = parking.clone().answer(request(&owner, retry(&states[0]))).await.unwrap_err();
+    assert!(ended.message.contains("waited for an answer"), "{ended:?}");
+    for state in &states[1..] {
+        parking.clone().answer(request(&owner, retry(state))).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_with_many_parked_calls_ends_its_own_before_those_of_others() {
+    let parking = parking(1, ParkLimits { per_owner: 3, ..ParkLimits::default() });
+    let of = |last: u8| {
+        let mut request = request(&Owner::anonymous(), None);
+        request.parts.extensions.insert(Peer([192, 0, 2, last].into()));
+        request
+    };
+    let (quiet, _) = asked(&parking.clone().answer(of(1)).await);
+    for _ in 0..10 {
+        advance(Duration::from_secs(1)).await;
+        asked(&parking.clone().answer(of(2)).await);
+    }
+    parking.answer(request(&Owner::anonymous(), retry(&quiet))).await.unwrap();
+}
+
+/// A server that goes on without an answer, and reports its progress.
+#[derive(Clone)]
+struct Undeterred;
+
+impl Service<Request> for Undeterred {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let outbox = request.parts.outbox.clone();
+        Box::pin(async move {
+            let asked = Asking::new(1).serve(request).await;
+            let progress = Outgoing::Progress(Default::default());
+            _ = outbox.emit(progress);
+            assert!(asked.is_err(), "there is room");
+            Ok(Ok(Success::empty()))
+        })
+    }
+}
+
+impl Upstream for Undeterred {
+    fn capabilities(&self) -> ServerCapabilities {
+        ServerCapabilities::new()
+    }
+
+    fn instructions(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Counts what reaches a caller.
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Sink for Counted {
+    fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn emit(&self, _: ExchangeId, _: Outgoing) -> Result<(), Outgoing> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_of_a_call_whose_question_was_refused_for_want_of_room_reaches_its_caller() {
+    let lot = ParkingLot::new(ParkLimits { in_all: 0, ..ParkLimits::default() }).unwrap();
+    let counted = Arc::new(Counted::default());
+    let mut request = request(&Owner::anonymous(), None);
+    request.parts.outbox = Outbox::new(request.parts.exchange, counted.clone());
+    Parking::new(Undeterred, "far", lot).answer(request).await.unwrap();
+    assert_eq!(counted.0.load(Ordering::Relaxed), 1);
 }
 
 /// Lets an owner make calls that end. Gives the states of their last retries, and the length of one

@@ -1,18 +1,21 @@
 //! A server that hangs beside one that answers: callers get what the other has, soon.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_client::{Change, Client};
-use bowline_gateway::bridge;
+use bowline_client::{Change, Client, ClientBuilder};
+use bowline_gateway::config::ConfigVariables;
+use bowline_gateway::{Gateway, GatewayOptions, bridge};
 use bowline_proto::request::Request;
 use bowline_server::layer::{self, Next};
 use bowline_server::{Resource, Server, Tool};
+use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::support::{BOTH, Fake, connect, echo, gateway, next, ways};
+use crate::support::{BOTH, Fake, Heard, Way, connect, echo, file, gateway, next, ways};
 
 const FILE: &str = r#"{ "mcpServers": { "far": { "command": "x" }, "near": { "command": "y" } } }"#;
 
@@ -34,6 +37,7 @@ async fn a_list_leaves_out_a_server_that_hangs_at_its_start() {
         far.set_hanging();
         let server = bridge(gateway(FILE, [("far", far), ("near", Fake::new(echo()))]), None);
         let caller = connect(&server, way, |builder| builder).await;
+        let _listening = caller.subscribe().tools().open().await.unwrap();
         assert_eq!(tools(&caller).await, OF_NEAR, "{way:?}");
     }
 }
@@ -167,5 +171,103 @@ async fn a_server_that_needs_long_for_each_list_gets_that_time_once_it_is_known(
             }
             assert_eq!(next(&mut changes).await, None, "{way:?} {upstream}");
         }
+    }
+}
+
+/// The log messages that a caller gets.
+fn hearing(builder: ClientBuilder, heard: &Heard) -> ClientBuilder {
+    let heard = heard.clone();
+    builder.on_log(LoggingLevel::Warning, move |message| {
+        heard.note(message.data.parse::<String>().unwrap_or_default());
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_costs_its_patience_once_for_all_kinds_of_lists() {
+    for upstream in BOTH {
+        for way in ways() {
+            let (server, far) = hung(upstream).await;
+            let caller = connect(&server, way, |builder| builder).await;
+            let mut changes = caller.subscribe().tools().resources().open().await.unwrap();
+            let asked = Instant::now();
+            assert_eq!(tools(&caller).await, OF_NEAR, "{way:?} {upstream}");
+            assert_eq!(caller.resources().all().await.unwrap().len(), 1, "{way:?} {upstream}");
+            caller.resource_templates().all().await.unwrap();
+            let took = asked.elapsed();
+            assert!(took < Duration::from_secs(10), "{way:?} {upstream}: {took:?}");
+            while next(&mut changes).await.is_some() {}
+            far.thaw();
+            sleep(Duration::from_secs(1)).await;
+            while next(&mut changes).await.is_some() {}
+            assert_eq!(caller.resources().all().await.unwrap().len(), 2, "{way:?} {upstream}");
+        }
+    }
+}
+
+/// There is no other server whose tools it would hold up.
+#[tokio::test(start_paused = true)]
+async fn the_only_server_of_a_gateway_is_awaited_however_slowly_it_starts() {
+    const ALONE: &str = r#"{ "mcpServers": { "far": { "command": "x" } } }"#;
+    for way in ways() {
+        let far = Fake::slow(Duration::from_secs(40), echo());
+        let server = bridge(gateway(ALONE, [("far", far)]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let listed = caller.tools().all().await.unwrap();
+        assert_eq!(listed.len(), 2, "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_the_only_server_fails_if_the_server_fails() {
+    const ALONE: &str = r#"{ "mcpServers": { "far": { "command": "x" } } }"#;
+    for way in ways() {
+        let far = Fake::new(echo());
+        far.set_failing(true);
+        let server = bridge(gateway(ALONE, [("far", far)]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let error = caller.tools().all().await.unwrap_err();
+        assert_eq!(error.rpc().unwrap().message, "the server `far` is not running", "{way:?}");
+    }
+}
+
+/// Nothing would tell it later that the list has changed.
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_hears_of_no_changes_waits_for_a_server_that_starts() {
+    for http in [false, true] {
+        let way = Way { revision: Revision::LATEST, http };
+        let far = Fake::slow(Duration::from_secs(16), echo());
+        let server = bridge(gateway(FILE, [("far", far), ("near", Fake::new(echo()))]), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let listed = caller.tools().all().await.unwrap();
+        assert_eq!(listed.len(), 4, "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_incomplete_list_says_so_to_its_caller_and_to_the_operator() {
+    for way in ways() {
+        let far = Fake::new(echo());
+        far.set_hanging();
+        let (heard, reported) = (Heard::default(), Heard::default());
+        let notes = reported.clone();
+        let servers = [("far", far), ("near", Fake::new(echo()))];
+        let options = GatewayOptions::new(ConfigVariables::none())
+            .reporting(move |note| notes.note(note.to_string()))
+            .dialled_by(move |entry, _| {
+                let server = servers.iter().find(|(name, _)| *name == entry.name);
+                Arc::new(server.unwrap().1.clone())
+            });
+        let gateway = Gateway::with_options(&file(FILE), options).unwrap();
+        let caller = connect(&bridge(gateway, None), way, |it| hearing(it, &heard)).await;
+        assert_eq!(caller.tools().all().await.unwrap().len(), 2, "{way:?}");
+        assert_eq!(caller.prompts().all().await.unwrap().len(), 0, "{way:?}");
+        // Lists of 2026-07-28 ask for no log messages.
+        let left_out = "the tools of `far` are left out: the server `far` did not answer in time";
+        let expected = way.revision.has_handshake().then(|| left_out.to_owned());
+        assert_eq!(heard.take().first(), expected.as_ref(), "{way:?}");
+        // Once, and not for each list.
+        let reported = reported.take();
+        assert_eq!(reported.len(), 1, "{way:?} {reported:?}");
+        assert!(reported[0].contains("is left out of lists until it answers"), "{reported:?}");
     }
 }

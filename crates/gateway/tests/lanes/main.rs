@@ -16,6 +16,7 @@ mod reloads;
 mod renames;
 mod resources;
 mod rules;
+mod starved;
 mod subscriptions;
 mod supervision;
 mod support;

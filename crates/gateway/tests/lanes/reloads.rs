@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bowline_client::Change;
 use bowline_gateway::bridge;
-use bowline_server::Resource;
+use bowline_server::{Resource, Tool};
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::sleep;
@@ -75,4 +75,42 @@ async fn sessions_go_on_following_the_resources_of_a_server_whose_entry_changed(
         sleep(Duration::from_secs(200)).await;
         assert_eq!(fake.running().await, 0, "{way:?} {upstream}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_running_call_ends_well_although_a_load_changed_the_time_without_calls() {
+    for upstream in BOTH {
+        let slow = Tool::new("slow", || async {
+            sleep(Duration::from_secs(5)).await;
+            "done"
+        });
+        let fake = Fake::speaking(upstream, echo().tool(slow));
+        let gateway = gateway(&with("{}"), [("far", fake.clone())]);
+        let server = bridge(gateway.clone(), None);
+        let caller = connect(&server, ways().next().unwrap(), |builder| builder).await;
+        let running = tokio::spawn(caller.call("far__slow", ()).into_future());
+        sleep(Duration::from_secs(1)).await;
+        gateway.reload(&file(&with(r#"{ "idleMinutes": 2 }"#))).unwrap();
+        assert_eq!(running.await.unwrap().unwrap().text(), "done", "{upstream}");
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!((fake.starts(), fake.running().await), (1, 0), "{upstream}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gateway_that_is_closed_ends_the_calls_of_its_earlier_loads_too() {
+    let fake = Fake::new(echo());
+    let gateway = gateway(&with("{}"), [("far", fake.clone())]);
+    let server = bridge(gateway.clone(), None);
+    let caller = connect(&server, ways().next().unwrap(), |builder| builder).await;
+    let hanging = tokio::spawn(caller.call("far__hang", ()).into_future());
+    sleep(Duration::from_secs(1)).await;
+    gateway.reload(&file(&with(r#"{ "idleMinutes": 2 }"#))).unwrap();
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(fake.running().await, 1);
+    gateway.close().await;
+    // The server gives its call a moment.
+    sleep(Duration::from_secs(5)).await;
+    assert_eq!(fake.running().await, 0);
+    hanging.await.unwrap().unwrap_err();
 }

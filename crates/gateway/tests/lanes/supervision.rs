@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use bowline_gateway::{GatewayLimits, UpstreamFailure};
+use bowline_server::Server;
 use bowline_types::error::code;
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::support::{BOTH, Fake, client, echo, next};
+use crate::support::{BOTH, Fake, Way, client, connect, echo, next};
 
 #[tokio::test(start_paused = true)]
 async fn a_server_is_started_by_the_first_list_or_call_and_once_for_all_callers() {
@@ -178,11 +179,13 @@ async fn lists_are_without_a_server_that_is_down_and_are_not_cached() {
     let fake = Fake::new(echo());
     fake.set_failing(true);
     let lanes = fake.lanes(GatewayLimits::default());
-    let caller = client(&lanes, Revision::LATEST).await;
-    assert_eq!(caller.tools().all().await.unwrap().len(), 0);
+    let both = Server::new("gateway", "1.0.0").mount("fake", lanes).mount("near", echo());
+    let way = Way { revision: Revision::LATEST, http: false };
+    let caller = connect(&both, way, |builder| builder).await;
+    assert_eq!(caller.tools().all().await.unwrap().len(), 2);
     fake.set_failing(false);
     sleep(Duration::from_secs(1)).await;
-    assert_eq!(caller.tools().all().await.unwrap().len(), 2);
+    assert_eq!(caller.tools().all().await.unwrap().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]

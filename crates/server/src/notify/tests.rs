@@ -149,3 +149,20 @@ async fn a_process_that_could_not_listen_reports_that_everything_may_have_change
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     assert_eq!(heard(&subscription), [ReportedChange::Resource("a://b".to_owned())]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_mounted_server_that_does_not_acknowledge_holds_up_a_subscription_for_seconds_only() {
+    let notify = Notify::new();
+    let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
+    let listening = ListenStream::new(&notify, request(filter.clone()), SubscriptionFilter::new());
+    let hung = listening.relay(filter.clone(), Outbox::closed());
+    let begin = tokio::time::Instant::now();
+    // What it was asked for is promised on its behalf.
+    assert_eq!(listening.honoured().await, filter);
+    assert_eq!(begin.elapsed().as_secs(), 5);
+    // It may have changed before it began to listen.
+    let acknowledged = Outgoing::Change(ReportedChange::Acknowledged(filter));
+    hung.emit(ExchangeId(1), acknowledged).unwrap();
+    let changes = [ReportedChange::Tools, ReportedChange::Resource("a://b".to_owned())];
+    assert_eq!(heard(&listening.subscription), changes);
+}

@@ -10,11 +10,13 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::members::Members;
-use bowline_proto::request::{HostsTasks, Parts, Request, Response, Success};
+use bowline_proto::request::{HostsTasks, Outgoing, Parts, Request, Response, Success};
 use bowline_types::cache::{CacheHint, CacheScope};
 use bowline_types::capability::ServerCapabilities;
-use bowline_types::error::ErrorObject;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::error::{ErrorObject, code};
 use bowline_types::id::Cursor;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::page::PagedResult;
 use bowline_types::prompt::{ListPromptsResult, PromptDefinition};
@@ -43,8 +45,9 @@ impl Router {
         }
     }
 
-    /// A mounted server that fails is left out of a list that begins before it, and the result may
-    /// not be stored then: the next one may be complete.
+    /// A mounted server that fails is left out of a list that begins before it. The client gets a log
+    /// message, and the result may not be stored: the next one may be complete. If the whole server is
+    /// one mounted server, its error is the answer.
     pub(super) async fn merge<P: Merged>(self, request: Request) -> Response {
         if !P::are_offered(&self.capabilities()) {
             return Err(not_offered(request.parts.method));
@@ -73,7 +76,13 @@ impl Router {
                 // A client that asks for a page of this server gets its error; a list that only
                 // includes it leaves it out.
                 Err(error) if is_begun || matches!(source, Source::Own) => return Err(error),
-                Err(_) => merging.cache.ttl = Default::default(),
+                // It has no such list, which is known only now.
+                Err(error) if error.code == code::METHOD_NOT_FOUND => merging.forbid_caching(),
+                Err(error) if self.is_one_mount() => return Err(error),
+                Err(error) => {
+                    merging.forbid_caching();
+                    source.report_left_out(&error, &request.parts);
+                }
             }
             is_begun = false;
             let next = following.next();
@@ -86,6 +95,13 @@ impl Router {
         }
         let Merging { items, next, cache } = merging;
         P::new(items, next).finish(cache, request.parts.revision)
+    }
+
+    /// Whether this server has nothing but what one mounted server has.
+    fn is_one_mount(&self) -> bool {
+        let own = self.own_capabilities();
+        let has_own = own.supports_tools() || own.supports_prompts() || own.supports_resources();
+        self.0.registry.mounts().len() == 1 && !has_own
     }
 
     /// Where a list comes from, in order.
@@ -130,6 +146,21 @@ impl Source {
             Self::Mount(mount) => mount.namespace.as_str(),
         }
     }
+
+    /// Logs to the client that a list lacks what this server has.
+    fn report_left_out(&self, error: &ErrorObject, parts: &Parts) {
+        let items = match parts.method {
+            Method::ToolsList => "tools",
+            Method::PromptsList => "prompts",
+            Method::ResourcesList => "resources",
+            _ => "resource templates",
+        };
+        let text = format!("the {items} of `{}` are left out: {}", self.as_str(), error.message);
+        let Ok(data) = RawJson::from_value(&text) else { return };
+        let message = LogMessageParams::new(LoggingLevel::Warning, data);
+        // It may be dropped if there is no room.
+        _ = parts.outbox.emit(Outgoing::Log(message));
+    }
 }
 
 /// A page that is being made of others. The cache hint of the whole is the strictest of its parts.
@@ -148,6 +179,11 @@ impl<P: PagedResult> Default for Merging<P> {
 }
 
 impl<P: Merged> Merging<P> {
+    /// The next list may have what this one lacks.
+    fn forbid_caching(&mut self) {
+        self.cache.ttl = Default::default();
+    }
+
     /// Adds a page of a source.
     ///
     /// # Errors

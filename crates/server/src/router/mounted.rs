@@ -192,7 +192,7 @@ fn listen_to(
     listening: &ListenStream,
     parts: &Parts,
 ) -> BoxFuture<'static, ()> {
-    let relay = listening.relay(parts.outbox.clone());
+    let relay = listening.relay(filter.clone(), parts.outbox.clone());
     let mut parts = parts.clone();
     parts.outbox = Outbox::new(parts.exchange, relay.clone());
     let params = Members::default().with("notifications", filter);

@@ -1,8 +1,11 @@
-//! Which lanes count against the limits, and which are closed to make room.
+//! Which lanes count against the limits, and which are closed or recalled to make room. Runs in
+//! virtual time.
 
 use std::time::Duration;
 
 use bowline_client::Client;
+use bowline_proto::callers::CallerId;
+use bowline_proto::request::{Peer, Success};
 use bowline_server::Server;
 use bowline_transport::duplex::duplex;
 use bowline_types::capability::ClientCapabilities;
@@ -11,6 +14,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::dial::{Dial, DialError, builder};
+use crate::lanes::recall::Recallable;
 use crate::limits::GatewayLimits;
 use crate::supervise::Audience;
 
@@ -44,11 +48,13 @@ fn take(
 ) -> Result<TakenLane, NoLane> {
     let key = LaneKey::declaring(exact);
     let wanted = Wanted { key, session: None, is_exclusive: false, purpose };
-    pool.take(&wanted, most, || {
-        let declared = (ClientCapabilities::new(), Audience::Many);
-        let told = (Arc::default(), pool.phases().clone());
-        Supervised::new(Arc::new(InMemory), declared, told, GatewayLimits::default())
-    })
+    pool.take(&wanted, most, || lane_of(pool))
+}
+
+fn lane_of(pool: &LanePool) -> Supervised {
+    let declared = (ClientCapabilities::new(), Audience::Many);
+    let told = (Arc::default(), pool.phases().clone());
+    Supervised::new(Arc::new(InMemory), declared, told, GatewayLimits::default())
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,4 +96,42 @@ async fn a_lane_whose_caller_follows_resources_counts_while_its_server_does_not_
     drop(hold);
     let _other = other().unwrap();
     assert_eq!(pool.hold(&listening, most).unwrap_err(), NoLane::Full);
+}
+
+/// The call on a lane that a peer has taken, and which asks.
+async fn asking(pool: &Arc<LanePool>, last: u8, most: usize) -> tokio::task::JoinHandle<bool> {
+    let key = LaneKey::declaring(FORMS);
+    let purpose = LanePurpose::Start;
+    let wanted = Wanted { key, session: None, is_exclusive: true, purpose };
+    let all = MostLanes { per_owner: 8, by_capabilities: 8, isolated: 8, in_all: 8 };
+    let lane = pool.take(&wanted, all, || lane_of(pool)).unwrap();
+    let recallable = Recallable::default();
+    let peer = Some(CallerId::from(Peer([192, 0, 2, last].into())));
+    let question = pool.ask(&lane.supervised, (peer, recallable.handle()), most);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    tokio::spawn(async move {
+        let call = async move {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            drop((lane, question));
+            (Ok(Success::empty()), false)
+        };
+        recallable.run(Box::pin(call)).await.is_some()
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn lanes_starved_by_the_questions_of_one_peer_are_taken_from_that_peer() {
+    let pool = Arc::default();
+    let quiet = asking(&pool, 1, 3).await;
+    let mut loud = Vec::new();
+    for _ in 0..4 {
+        loud.push(asking(&pool, 2, 3).await);
+        tokio::task::yield_now().await;
+    }
+    let mut ended = Vec::new();
+    for call in loud {
+        ended.push(call.await.unwrap());
+    }
+    assert_eq!(ended, [false, false, true, true]);
+    assert!(quiet.await.unwrap());
 }
