@@ -5,7 +5,7 @@
 //! cleaned of [hidden](bowline_gateway::hidden) characters, and of these joined with `+`. A `String`
 //! is no such text, and what prints takes nothing else.
 
-use std::fmt::{Debug, Display};
+use std::fmt::Display;
 use std::ops::{Add, AddAssign};
 
 use anstyle::Style;
@@ -198,8 +198,8 @@ impl<T: Into<Self>> AddAssign<T> for TerminalText {
     }
 }
 
-/// Does not compile if text from outside becomes text for a terminal without being cleaned: the call
-/// is ambiguous for a type that converts, or that `format!` can be told to print.
+/// Does not compile if one of these types becomes text for a terminal without being cleaned: `holds`
+/// is ambiguous for a type that converts.
 const _: () = {
     trait Unless<Reason> {
         fn holds() {}

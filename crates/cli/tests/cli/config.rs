@@ -141,6 +141,45 @@ fn consent_shows_variables_of_a_command_by_name_and_never_their_values() {
 
 // spec: LOCAL-2
 #[test]
+fn consent_shows_the_values_that_stand_in_the_file_and_shortens_long_ones() {
+    let env = format!(
+        r#"{{"A":"${{SECRET}} \n","NODE_OPTIONS":"--require ./x","Z":"{}"}}"#,
+        "z".repeat(500)
+    );
+    let text = format!(r#"{{"mcpServers":{{"ex":{{"command":"x","env":{env},"cwd":"a b"}}}}}}"#);
+    let folders = Folders::new(&[("project/.mcp.json", text)]);
+    let called: Run = folders.with_secret(CALL).output().unwrap().into();
+    expect(
+        "consent_values.txt",
+        &called.stderr.replace(folders.0.path().to_str().unwrap(), "ROOT"),
+    );
+}
+
+#[test]
+fn a_folder_whose_name_has_escape_codes_cannot_command_the_terminal() {
+    let title = "\u{1b}]0;pwned\u{7}";
+    let folders = Folders::new(&[]);
+    let folder = folders.0.path().join(format!("project/{title}\u{202e}\u{2028}"));
+    fs::create_dir(&folder).unwrap();
+    for (text, shown) in [(marking(), "Run it?"), ("{".to_owned(), "left out:")] {
+        fs::write(folder.join(".mcp.json"), text).unwrap();
+        let mut command = folders.command(CALL);
+        command.current_dir(&folder);
+        let mut terminal = Terminal::start(command);
+        terminal.wait_for(shown);
+        let received = terminal.received();
+        for raw in [title, "\u{202e}", "\u{2028}"] {
+            assert!(!received.contains(raw), "{received:?}");
+        }
+        if shown == "Run it?" {
+            terminal.answer(shown, "n");
+        }
+        terminal.end();
+    }
+}
+
+// spec: LOCAL-2
+#[test]
 fn consent_shows_variables_of_a_url_by_name_and_never_their_values() {
     let http = HttpExhibit::start();
     let entry = format!(r#"{{"url":"{}?key=${{SECRET}}"}}"#, http.url);

@@ -113,7 +113,8 @@ fn a_file_of_variables_is_read_only_when_its_entry_is_resolved() {
     assert_eq!(unread.env.keys().collect::<Vec<_>>(), ["A"]);
     let absent = entry.resolve(&variables()).unwrap_err();
     assert_eq!(absent.at(), "$.mcpServers.tool.envFile");
-    std::fs::write(folder.path().join(".env"), "A=file\nB=file\n").unwrap();
+    // With a byte order mark, as editors on Windows write it.
+    std::fs::write(folder.path().join(".env"), "\u{feff}B=file\nA=file\n").unwrap();
     let Launch::Command(read) = entry.resolve(&variables()).unwrap() else { unreachable!() };
     assert_eq!((read.env["A"].as_str(), read.env["B"].as_str()), ("own", "file"));
 }
