@@ -41,7 +41,7 @@ struct Calls {
 }
 
 struct Entry {
-    asker: Asker,
+    asker: Arc<Asker>,
     place: Place,
     outcomes: Vec<RoundOutcome>,
 }
@@ -167,7 +167,7 @@ impl ParkingLot {
     /// Gives it back if all owners together have too many.
     pub(super) fn park(
         self: &Arc<Self>,
-        asker: &Asker,
+        asker: &Arc<Asker>,
         parked: Box<Parked>,
     ) -> Result<(), Box<Parked>> {
         // Dropped after the lock, because dropping a call runs code of others.

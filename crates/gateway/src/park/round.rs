@@ -21,7 +21,7 @@ use super::switch::Switch;
 
 /// The caller that a round answers.
 pub(super) struct CallerOfRound {
-    asker: Asker,
+    asker: Arc<Asker>,
     revision: Revision,
     pub(super) binding: Binding,
     lot: Arc<ParkingLot>,
@@ -31,7 +31,7 @@ impl CallerOfRound {
     /// The caller of a request, whose call has this binding.
     pub(super) fn of(parts: &Parts, binding: Binding, lot: Arc<ParkingLot>) -> Self {
         let peer = parts.extensions.get::<Peer>().copied().map(CallerId::from);
-        let asker = Asker { owner: parts.owner.clone(), peer };
+        let asker = Arc::new(Asker { owner: parts.owner.clone(), peer });
         Self { asker, revision: parts.revision, binding, lot }
     }
 }
