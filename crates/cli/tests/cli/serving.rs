@@ -84,7 +84,7 @@ fn serving_within(limits: &str) -> Serving {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_over_http_raises_its_limit_of_open_files() {
-    for (limits, expected) in [("-Sn 64", None), ("-Hn 200; ulimit -Sn 64", Some("200"))] {
+    for (limits, expected) in [("-Sn 64", None), ("-Sn 64; ulimit -Hn 200", Some("200"))] {
         let serving = serving_within(limits);
         let file = format!("/proc/{}/limits", serving.child.id());
         let text = std::fs::read_to_string(file).unwrap();
