@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use bowline_proto::schema::Validator;
-use bowline_types::revision::Revision;
 use serde_json::Value;
 
 use crate::rule::Verdict::{Broken, Idle, Kept};
@@ -169,10 +168,10 @@ fn no_name(seen: &Seen<'_>) -> Verdict {
     Verdict::that(reply.error.is_some(), || "a call without a name got a result".to_owned())
 }
 
-/// Whether the rest of the protocol lets a server refuse arguments with -32602: the schema of
-/// 2026-07-28 has an example of just that, and up to 2025-06-18 no rule decides.
+/// Whether a server may also refuse arguments with -32602: the schema of the stateless era has an example
+/// of just that.
 fn may_be_refused(seen: &Seen<'_>) -> bool {
-    seen.revision != Revision::V2025_11_25
+    !seen.revision.has_handshake()
 }
 
 /// A call whose arguments do not fit the schema of the tool: the answer, and what does not fit.
