@@ -13,8 +13,9 @@ use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
 use crate::memory::AskingServers;
 use crate::named::Named;
-use crate::options::{EntryReporter, GatewayOptions};
+use crate::options::GatewayOptions;
 use crate::park::{Parking, ParkingLot};
+use crate::reporter::EntryReporter;
 use crate::resource_owners::ResourceOwners;
 use crate::rules::{RuleFindings, Ruled};
 
@@ -125,8 +126,7 @@ fn lanes(
         return (member.lanes.clone(), member.health.clone());
     }
     let dial = (options.dialer)(entry, launch.clone());
-    let (reporter, at) = (options.reporter.clone(), entry.at.clone());
-    let reporter = EntryReporter { reporter, file: entry.file.clone(), at };
+    let reporter = EntryReporter::new(options.reporter.clone(), entry);
     let mut lanes = Lanes::of_entry(entry, dial, limits.clone()).reporting(reporter);
     if options.has_one_caller {
         lanes = lanes.for_one_caller();

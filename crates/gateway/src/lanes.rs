@@ -49,8 +49,8 @@ use crate::config::{Isolation, ServerEntry, Sharing};
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
 use crate::met::MetServer;
-use crate::options::EntryReporter;
 use crate::refusal;
+use crate::reporter::EntryReporter;
 use crate::supervise::{Audience, Lease, Supervised, Unavailable};
 
 /// A configured server as an upstream: started by the first list or call, stopped when idle,

@@ -1,7 +1,6 @@
 //! What a gateway can be given besides its configuration file.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use bowline_server::StateKeys;
@@ -36,20 +35,6 @@ pub struct GatewayOptions {
     pub(crate) reporter: Reporter,
     pub(crate) health: HealthReporter,
     pub(crate) has_one_caller: bool,
-}
-
-/// Reports the faults of one server of a configuration.
-#[derive(Clone, Debug)]
-pub(crate) struct EntryReporter {
-    pub(crate) reporter: Reporter,
-    pub(crate) file: PathBuf,
-    pub(crate) at: String,
-}
-
-impl EntryReporter {
-    pub(crate) fn report(&self, problem: &str) {
-        self.reporter.report(&ConfigError::new(&self.file, self.at.as_str(), problem));
-    }
 }
 
 impl GatewayOptions {
