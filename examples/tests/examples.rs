@@ -7,6 +7,8 @@
 mod process;
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -425,6 +427,7 @@ mod works {
         let folder = tempfile::tempdir().unwrap();
         let keys = folder.path().join("keys");
         std::fs::write(&keys, "a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2U=").unwrap();
+        std::fs::set_permissions(&keys, Permissions::from_mode(0o600)).unwrap();
         let redis = RedisServer::start().await.unwrap();
         let url_of_redis = redis.url();
         let arguments = [url_of_redis.as_str(), keys.to_str().unwrap()];

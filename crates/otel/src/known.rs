@@ -65,8 +65,8 @@ impl Known<String> {
     }
 }
 
-/// Whether a name may be shown in a metric: it is short, and has no control characters.
-fn is_presentable(name: &str) -> bool {
+/// Whether a name may be an attribute: it is short, and has no control characters.
+pub(crate) fn is_presentable(name: &str) -> bool {
     name.len() <= LONGEST_NAME && !name.chars().any(char::is_control)
 }
 

@@ -12,6 +12,7 @@ use opentelemetry::trace::{
 use opentelemetry::{Context, KeyValue};
 
 use crate::attribute;
+use crate::known::is_presentable;
 use crate::telemetry::Telemetry;
 use crate::uri;
 
@@ -113,23 +114,25 @@ impl Operation {
         self.outcome = outcome;
     }
 
-    /// Adds the name of the tool or prompt, or that no list had it.
+    /// Adds the name of the tool or prompt. A metric gets it only if a list had it, since its rows stay
+    /// in memory; the span also if the request has a result.
     fn name_target(&mut self) {
         let Some((key, name)) = self.target.take() else { return };
         // A list may have come meanwhile.
-        let counts = self.is_named || self.telemetry.names.has(name.as_str());
-        let span = self.context.span();
-        let name = match counts {
-            true if self.is_named => name,
-            true => {
-                span.update_name(format!("{} {name}", self.method));
-                name
-            }
-            false => attribute::OTHER.to_owned(),
-        };
+        let is_listed = self.is_named || self.telemetry.names.has(name.as_str());
         if !self.is_named {
-            span.set_attribute(KeyValue::new(key, name.clone()));
+            let has_result = matches!(self.outcome, Outcome::Answered | Outcome::ToolFailed);
+            let span = self.context.span();
+            let name = match is_listed || (has_result && is_presentable(&name)) {
+                true => {
+                    span.update_name(format!("{} {name}", self.method));
+                    name.clone()
+                }
+                false => attribute::OTHER.to_owned(),
+            };
+            span.set_attribute(KeyValue::new(key, name));
         }
+        let name = if is_listed { name } else { attribute::OTHER.to_owned() };
         self.attributes.push(KeyValue::new(key, name));
     }
 

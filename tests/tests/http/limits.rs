@@ -67,7 +67,7 @@ fn every_limit_of_a_message_has_a_test_unless_http_does_not_use_it() {
         "shortest_poll",
         "longest_poll",
     ];
-    let of_one_channel = ["outbox", "drain"];
+    let of_one_channel = ["outbox", "drain", "long_messages"];
     let of_memory_alone = ["abandoned", "elicitations"];
     let others = [&of_clients[..], &of_one_channel, &of_memory_alone].concat();
     assert_eq!(fields(&Limits::default()), all(&[within_message::TESTED, &others]));

@@ -193,7 +193,8 @@ fn a_call_to_a_server_that_fails_tells_that_and_not_that_there_is_no_such_tool()
 
 #[test]
 fn a_failure_is_a_line_of_the_log_too() {
-    let config = json!({ "mcpServers": { "missing": { "command": "/no/such" } } });
+    let missing = json!({ "command": "/no/such" });
+    let config = json!({ "mcpServers": { "near": demo(), "missing": missing } });
     let options = ["--http", "127.0.0.1:0", "--log", "json"];
     let served = Served::start("bowline.json", &config, &options);
     assert!(!served.lists("missing__tool"));

@@ -235,7 +235,7 @@ fn windsurf_gemini_and_zed_have_words_of_their_own() {
         "url": { "url": "https://example.com/mcp", "enabled": false },
         "extension": { "source": "extension", "settings": { "key": 1 } },
     } }"#;
-    let file = parse(text, "settings.json", Dialect::Zed);
+    let file = ConfigFile::parse(text, "settings.json", Dialect::Zed).unwrap();
     assert_eq!(command(&file, "old").args, ["a.js"]);
     assert_eq!(command(&file, "old").env["A"], "1");
     assert_eq!(command(&file, "new").args, ["b.js"]);

@@ -226,7 +226,8 @@ async fn a_list_of_the_only_server_fails_if_the_server_fails() {
         let server = bridge(gateway(ALONE, [("far", far)]), None);
         let caller = connect(&server, way, |builder| builder).await;
         let error = caller.tools().all().await.unwrap_err();
-        assert_eq!(error.rpc().unwrap().message, "the server `far` is not running", "{way:?}");
+        let expected = "the server `far` is not running: it could not be started";
+        assert_eq!(error.rpc().unwrap().message, expected, "{way:?}");
     }
 }
 

@@ -86,7 +86,7 @@ pub struct ServerConnection {
     has_input_ended: bool,
     /// What messages get that the driver attaches nothing to
     /// ([`with_attached`](Self::with_attached)).
-    attached_to_all: Attached,
+    attached_to_all: Option<Box<Attached>>,
     /// News of tasks that wait for the answer of the call that created the task.
     task_news: Vec<(ExchangeId, Bytes)>,
     /// The number of the newest call.
@@ -147,7 +147,7 @@ impl ServerConnection {
             config,
             sink,
             owner,
-            attached_to_all: Attached::default(),
+            attached_to_all: None,
             attached: Attached::default(),
             session: None,
             known_client: KnownClient::default(),
@@ -177,7 +177,7 @@ impl ServerConnection {
     /// the scopes of its client, and values for handlers.
     #[must_use]
     pub fn with_attached(mut self, attached: Attached) -> Self {
-        self.attached_to_all = attached;
+        self.attached_to_all = Some(Box::new(attached));
         self
     }
 
@@ -190,12 +190,17 @@ impl ServerConnection {
             // A server sends no requests of its own over such channels.
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => return,
         };
-        self.attached = self.attached_to_all.clone();
+        self.attached = self.attached_by_channel();
         match Frame::parse(&text, self.config.limits()) {
             Ok(Frame::Message(message)) => self.message(message, None, now),
             Ok(Frame::Batch(items)) => self.batch(items, now),
             Err(malformed) => self.refuse(malformed, None),
         }
+    }
+
+    /// What the channel itself attaches to a message.
+    fn attached_by_channel(&self) -> Attached {
+        self.attached_to_all.as_deref().cloned().unwrap_or_default()
     }
 
     /// Takes a frame whose era the driver has decided already. `attached` goes to the handlers of

@@ -279,12 +279,24 @@ fn skills_are_offered_once_and_do_not_take_the_uris_of_others() {
     assert!(error(declared).contains("`io.modelcontextprotocol/skills` was added twice"));
 }
 
+/// Limits with results that are shorter than the files of a skill may be.
+fn short_results() -> Limits {
+    let mut limits = Limits::default();
+    limits.result = 1024 * 1024;
+    limits
+}
+
 #[test]
 fn a_file_that_cannot_be_sent_is_found_when_the_server_is_built() {
-    let most = Limits::default().result;
+    let most = short_results().result;
     let with = |text: String| {
         let skills = Skills::files([("pdf/SKILL.md", manifest("pdf")), ("pdf/a", text)]).unwrap();
-        Server::new("a", "1").skills(skills).build().map(drop).map_err(|it| it.to_string())
+        Server::new("a", "1")
+            .limits(short_results())
+            .skills(skills)
+            .build()
+            .map(drop)
+            .map_err(|it| it.to_string())
     };
     assert_eq!(with("a".repeat(most - 1000)), Ok(()));
     for long in ["a".repeat(most), "\n".repeat(most - 1000)] {
@@ -299,10 +311,10 @@ async fn a_reload_with_a_file_that_cannot_be_sent_fails_and_changes_nothing() {
     write(folder.path(), "pdf/SKILL.md", &manifest("pdf"));
     write(folder.path(), "pdf/a.md", "A");
     let skills = Skills::dir(folder.path()).unwrap();
-    let server = Server::new("a", "1").skills(skills.clone());
+    let server = Server::new("a", "1").limits(short_results()).skills(skills.clone());
     let peer = Peer::new(&server, Revision::LATEST);
-    for long in ["a".repeat(Limits::default().result), "\n".repeat(Limits::default().result - 1000)]
-    {
+    let most = short_results().result;
+    for long in ["a".repeat(most), "\n".repeat(most - 1000)] {
         write(folder.path(), "pdf/a.md", &long);
         let error = skills.reload().unwrap_err().to_string();
         let expected = "skill://pdf/a.md: is too long to be sent: a result may have";

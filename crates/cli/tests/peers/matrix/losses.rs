@@ -46,9 +46,10 @@ fn is_python(cell: &Cell) -> bool {
     [Server::PYTHON, Server::FASTMCP].contains(&cell.server)
 }
 
-/// Whether the connection to the server belongs to a session of the client, and so declares roots.
-fn is_of_one_session(way: Way) -> bool {
-    way == Way::Connect
+/// Whether the connection to the server belongs to one client, the host that started the bridge, and
+/// so declares roots.
+fn is_of_one_client(way: Way) -> bool {
+    matches!(way, Way::Connect | Way::Gateway)
 }
 
 fn nothing(_: &Cell, _: Way, _: &Value) -> Value {
@@ -91,7 +92,7 @@ fn not_found(cell: &Cell, _: Way, _: &Value) -> Value {
     error(cell, code, "no resource has the URI `peer://nothing`", &data)
 }
 
-/// Roots are of one session; the connection is shared, and so does not declare them.
+/// Roots are of one client; the connection is shared, and so does not declare them.
 fn without_roots(_: &Cell, _: Way, _: &Value) -> Value {
     let text = "MCP error -32601: this client does not offer `roots/list`";
     json!({ "content": [{ "type": "text", "text": text }], "isError": true })
@@ -187,16 +188,16 @@ pub(super) const LOSSES: &[Loss] = &[
         why: "2026-07-28 has no such mark",
     },
     Loss {
-        when: |cell, way| is_reference(cell) && !is_of_one_session(way),
+        when: |cell, way| is_reference(cell) && !is_of_one_client(way),
         at: "/tools/get-roots-list",
         gives: nothing,
-        why: "roots are of one session, and the connection is shared, so it does not declare them",
+        why: "roots are of one client, and the connection is shared, so it does not declare them",
     },
     Loss {
-        when: |cell, way| is_reference(cell) && !is_of_one_session(way),
+        when: |cell, way| is_reference(cell) && !is_of_one_client(way),
         at: "/toolsAfterwards/get-roots-list",
         gives: nothing,
-        why: "roots are of one session, and the connection is shared, so it does not declare them",
+        why: "roots are of one client, and the connection is shared, so it does not declare them",
     },
     Loss {
         when: |_, way| way.is_gateway(),
@@ -248,23 +249,23 @@ pub(super) const LOSSES: &[Loss] = &[
         why: "with a handshake the server sends all levels; without, those that the call states",
     },
     Loss {
-        when: |cell, way| !is_reference(cell) && !is_modern_behind(cell) && !is_of_one_session(way),
+        when: |cell, way| !is_reference(cell) && !is_modern_behind(cell) && !is_of_one_client(way),
         at: "/roots",
         gives: without_roots,
-        why: "roots are of one session, and the connection is shared, so it does not declare them",
+        why: "roots are of one client, and the connection is shared, so it does not declare them",
     },
     Loss {
-        when: |cell, way| !is_reference(cell) && !is_modern_behind(cell) && !is_of_one_session(way),
+        when: |cell, way| !is_reference(cell) && !is_modern_behind(cell) && !is_of_one_client(way),
         at: "/rootsChange/roots",
         gives: without_roots,
-        why: "roots are of one session, and the connection is shared, so it does not declare them",
+        why: "roots are of one client, and the connection is shared, so it does not declare them",
     },
     Loss {
         when: |cell, way| {
             // FastMCP does not tell of changes at all.
             let tells = cell.client.direct == LEGACY && cell.server != Server::FASTMCP;
             let crosses = cell.client.revision == LEGACY && !is_modern_behind(cell);
-            tells && !is_reference(cell) && !(crosses && is_of_one_session(way))
+            tells && !is_reference(cell) && !(crosses && is_of_one_client(way))
         },
         at: "/rootsChange/heard",
         gives: |_, _, _| json!(0),

@@ -39,7 +39,7 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 pub(super) use self::idle::Idle;
-use self::streams::{Driving, StreamPermit, Streams};
+use self::streams::{StreamPermit, Streams};
 use super::super::fetch::{BoxError, Fetch, Incoming, RequestBody};
 
 /// A connection that was unused for longer is checked before reuse. The runtime learns that a
@@ -183,10 +183,10 @@ where
             return Ok(PooledConnection::Single { sender, is_forwarded, _driver });
         }
         let (sender, connection) = self.http2.handshake(stream).await?;
-        let streams = Streams::new();
+        let (streams, driving) = Streams::of(connection);
         let (link, is_new) = self.idle.share(sender, &streams);
         if is_new {
-            task::spawn(Driving { connection, streams });
+            task::spawn(driving);
         }
         Ok(link)
     }

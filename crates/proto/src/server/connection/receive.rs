@@ -265,7 +265,7 @@ impl ServerConnection {
             return;
         };
         let number = self.number();
-        let attached = self.attached_to_all.clone();
+        let attached = self.attached_by_channel();
         let (_, request) = Exchange::open(number, notice, self.origin(attached));
         self.calls.insert(number, ServiceCall::Notice);
         self.events.push_back(ServerEvent::Call(Box::new(request)));
@@ -281,7 +281,7 @@ impl ServerConnection {
             return;
         };
         let number = self.number();
-        let attached = self.attached_to_all.clone();
+        let attached = self.attached_by_channel();
         let (_, request) =
             Exchange::open(number, Admitted { params, ..call }, self.origin(attached));
         self.calls.insert(number, ServiceCall::Notification(State::WaitingForTurn));

@@ -4,33 +4,43 @@
 //! end. So the pool opens another connection then.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
+use bowline_proto::sync::lock;
 use hyper::client::conn::http2;
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioExecutor;
 
 use super::super::super::fetch::RequestBody;
 
-/// What hyper assumes until the server has named its limit.
-const ASSUMED: usize = 100;
-
 /// The streams of one connection.
 pub(super) struct Streams {
     open: AtomicUsize,
-    most: AtomicUsize,
+    /// Reads the limit that the server has named last.
+    limit: Box<dyn Fn() -> usize + Send + Sync>,
 }
 
 impl Streams {
-    pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { open: AtomicUsize::new(0), most: AtomicUsize::new(ASSUMED) })
+    /// Those of a new connection, and the task that drives it.
+    pub(super) fn of<T>(connection: Http2<T>) -> (Arc<Self>, Driving<T>)
+    where
+        T: Read + Write + Unpin + Send + 'static,
+    {
+        let connection = Arc::new(Mutex::new(connection));
+        let driven = Arc::downgrade(&connection);
+        // Read for each request: hyper takes the settings of the server in a task of its own, and
+        // notifies nobody of them. A connection that has ended takes no requests.
+        let limit = move || driven.upgrade().map_or(0, |it| lock(&it).current_max_send_streams());
+        let streams = Self { open: AtomicUsize::new(0), limit: Box::new(limit) };
+        (Arc::new(streams), Driving(connection))
     }
 
     /// Whether a further request would be sent at once.
     pub(super) fn has_room(&self) -> bool {
-        self.open.load(Ordering::Relaxed) < self.most.load(Ordering::Relaxed)
+        let open = self.open.load(Ordering::Relaxed);
+        open == 0 || open < (self.limit)()
     }
 
     /// Counts a request until the permit is dropped.
@@ -49,20 +59,17 @@ impl Drop for StreamPermit {
     }
 }
 
-/// Reads and writes a connection, and notes the limit of its server.
-pub(super) struct Driving<T: Read + Write + Unpin + Send + 'static> {
-    pub(super) connection: http2::Connection<T, RequestBody, TokioExecutor>,
-    pub(super) streams: Arc<Streams>,
-}
+/// A connection of hyper.
+type Http2<T> = http2::Connection<T, RequestBody, TokioExecutor>;
+
+/// Reads and writes a connection.
+pub(super) struct Driving<T: Read + Write + Unpin + Send + 'static>(Arc<Mutex<Http2<T>>>);
 
 impl<T: Read + Write + Unpin + Send + 'static> Future for Driving<T> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let ended = Pin::new(&mut self.connection).poll(cx);
-        let most = self.connection.current_max_send_streams();
-        self.streams.most.store(most, Ordering::Relaxed);
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         // Its error is dropped here, because the requests that wait get it too.
-        ended.map(drop)
+        Pin::new(&mut *lock(&self.0)).poll(cx).map(drop)
     }
 }
