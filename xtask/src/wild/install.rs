@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
 
 use super::server::{Registry, Server};
 use crate::tree::root;
@@ -71,6 +72,14 @@ impl Workshop {
         command.env_clear().env("PATH", self.path()).env("HOME", &home).current_dir(&home);
         command.envs(&server.variables).stdin(Stdio::null());
         Ok(command)
+    }
+
+    /// Keeps the report of `check` with all exchanges, so that each verdict can be read again.
+    pub(crate) fn keep_report(&self, server: &Server, report: &Value) -> Result<()> {
+        let folder = self.folder.join("reports");
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{}.json", server.name));
+        fs::write(path, serde_json::to_string_pretty(report)?).context("cannot keep the report")
     }
 
     /// A program of the clients of others.

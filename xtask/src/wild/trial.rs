@@ -153,11 +153,11 @@ fn check((workshop, server): (&Workshop, &Server), target: Target<'_>) -> Result
     let mut command = workshop.command(server, CHECK)?;
     command.arg(&workshop.bowline).args(["check", "--format", "json", "--inherit-env", "--"]);
     let report = listing::json(command.args(target))?;
-    let rules = report["rules"].as_array().context("the report has no rules")?;
-    let broken = |violates: bool| {
-        let broken = rules.iter().filter(|rule| rule["broken"].as_u64() > Some(0));
-        let broken = broken.filter(|rule| (rule["level"] == "must") == violates);
-        broken.filter_map(|rule| rule["rule"].as_str().map(str::to_owned)).collect()
+    workshop.keep_report(server, &report)?;
+    let findings = report["findings"].as_array().context("the report has no findings")?;
+    let rules = |verdict: &str| {
+        let found = findings.iter().filter(|it| it["verdict"] == verdict);
+        found.filter_map(|it| it["rule"].as_str().map(str::to_owned)).collect()
     };
-    Ok(Verdicts { violated: broken(true), warned: broken(false) })
+    Ok(Verdicts { violated: rules("violated"), warned: rules("warning") })
 }

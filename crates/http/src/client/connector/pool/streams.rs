@@ -30,8 +30,8 @@ impl Streams {
     {
         let connection = Arc::new(Mutex::new(connection));
         let driven = Arc::downgrade(&connection);
-        // Read for each request: hyper takes the settings of the server in a task of its own, and
-        // notifies nobody of them. A connection that has ended takes no requests.
+        // Read for each request: hyper reads the settings of the server in its own task, without a
+        // notification. A connection that has ended takes no requests.
         let limit = move || driven.upgrade().map_or(0, |it| lock(&it).current_max_send_streams());
         let streams = Self { open: AtomicUsize::new(0), limit: Box::new(limit) };
         (Arc::new(streams), Driving(connection))
