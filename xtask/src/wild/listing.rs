@@ -44,6 +44,13 @@ impl Listing {
         let lacking: Vec<String> = lacking.collect();
         (!lacking.is_empty()).then(|| lacking.join("; "))
     }
+
+    /// How a bridge has changed these lists.
+    pub(crate) fn difference(&self, bridged: &Self) -> String {
+        let lost = bridged.lacks(self).map(|names| format!("without {names}"));
+        let added = self.lacks(bridged).map(|names| format!("with {names}"));
+        lost.into_iter().chain(added).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// A server as the command line of a client names it: a program with arguments, or a URL.
@@ -141,4 +148,23 @@ fn names_of(list: &Value, key: &str) -> BTreeSet<String> {
 pub(crate) fn target(program: &Path, arguments: &[String]) -> Vec<String> {
     let program = program.to_string_lossy().into_owned();
     std::iter::once(program).chain(arguments.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools(names: &[&str]) -> Listing {
+        let mut listing = Listing::default();
+        listing.names[0] = names.iter().map(|it| (*it).to_owned()).collect();
+        listing
+    }
+
+    #[test]
+    fn what_another_client_lists_and_this_one_does_not_is_named() {
+        let (fewer, more) = (tools(&["b"]), tools(&["a", "b", "c"]));
+        assert_eq!(fewer.lacks(&more).as_deref(), Some("tools `a`, `c`"));
+        assert_eq!(more.lacks(&fewer), None);
+        assert_eq!(more.difference(&tools(&["b", "c", "d"])), "without tools `a`; with tools `d`");
+    }
 }

@@ -38,6 +38,10 @@ fn summary(trials: &[Trial]) -> String {
         |of: fn(&Trial) -> &Found<Listing>| trials.iter().filter(|it| it.is_same(of(it))).count();
     let (connect, serve) = (same(|it| &it.connect), same(|it| &it.serve));
     let _ = writeln!(text, "| the same through `connect`, as 2026-07-28 | {connect} | – | – |");
+    let back = || trials.iter().filter_map(|it| Some((it, it.connect_back.as_ref()?)));
+    let (same, of) = (back().filter(|(it, lists)| it.is_same(lists)).count(), back().count());
+    let label = "the same through `connect`, from 2025-11-25 to 2026-07-28";
+    let _ = writeln!(text, "| {label} | {same} of {of} | – | – |");
     let _ = writeln!(text, "| the same through `serve`, over HTTP | {serve} | – | – |");
     text
 }
@@ -45,13 +49,13 @@ fn summary(trials: &[Trial]) -> String {
 /// A row for each server.
 pub(crate) fn rows(trials: &[Trial]) -> String {
     let mut text = String::from(
-        "| server | package | tools | Inspector | mcporter | `connect` | `serve` | `inspect` | `call` | MUST broken | warnings |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|\n",
+        "| server | package | tools | Inspector | mcporter | `connect` | back | `serve` | `inspect` | `call` | MUST broken | warnings |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for trial in trials {
         let tools = [&trial.bowline, &trial.inspector, &trial.mcporter].map(tools);
-        let bridged = [&trial.connect, &trial.serve];
-        let bridged = bridged.map(|it| mark(trial.is_same(it)));
+        let bridged = [Some(&trial.connect), trial.connect_back.as_ref(), Some(&trial.serve)];
+        let bridged = bridged.map(|it| it.map_or("–", |it| mark(trial.is_same(it))));
         let call = trial.call.as_ref().map_or("–", |it| mark(it.is_ok()));
         let (violated, warned) = match &trial.check {
             Ok(verdicts) => (list(&verdicts.violated), list(&verdicts.warned)),
@@ -98,7 +102,9 @@ fn failures(trials: &[Trial]) -> String {
             ("connect", &trial.connect),
             ("serve", &trial.serve),
         ];
-        let lists = lists.into_iter().filter_map(|(step, it)| Some((step, it.as_ref().err()?)));
+        let back = trial.connect_back.as_ref().map(|it| ("connect back", it));
+        let lists =
+            lists.into_iter().chain(back).filter_map(|(step, it)| Some((step, it.as_ref().err()?)));
         let inspect = trial.inspect.as_ref().err().map(|why| ("inspect", why));
         let call = trial.call.as_ref().and_then(|it| Some(("call", it.as_ref().err()?)));
         let check = trial.check.as_ref().err().map(|why| ("check", why));

@@ -21,8 +21,10 @@ pub(crate) struct Trial {
     pub(crate) bowline: Found<Listing>,
     pub(crate) inspector: Found<Listing>,
     pub(crate) mcporter: Found<Listing>,
-    /// Through `connect` into the other era: the same lists or not.
+    /// Through `connect`, for a client of 2026-07-28.
     pub(crate) connect: Found<Listing>,
+    /// Through `connect`, for a client of 2025-11-25; only of a server that speaks 2026-07-28.
+    pub(crate) connect_back: Option<Found<Listing>>,
     /// Through `serve`, over HTTP.
     pub(crate) serve: Found<Listing>,
     pub(crate) inspect: Found<()>,
@@ -33,23 +35,39 @@ pub(crate) struct Trial {
 
 pub(crate) type Found<T> = Result<T, String>;
 
-/// The rules that a server breaks, by their ids.
+/// What a check says of a server.
 pub(crate) struct Verdicts {
+    pub(crate) is_modern: bool,
+    /// The rules that it breaks, by their ids.
     pub(crate) violated: Vec<String>,
     pub(crate) warned: Vec<String>,
 }
 
 impl Trial {
-    /// What a client of others lists and the command does not.
-    pub(crate) fn missing(&self) -> Option<String> {
+    /// What is wrong with the command: a client of others lists more, or a bridge shows other lists.
+    pub(crate) fn faults(&self) -> Vec<String> {
         let empty = Listing::default();
         let own = self.bowline.as_ref().unwrap_or(&empty);
         let others = [("Inspector", &self.inspector), ("mcporter", &self.mcporter)];
-        let lacks = |(client, listing): (&str, &Found<Listing>)| {
+        let missing = others.into_iter().filter_map(|(client, listing)| {
             let lacking = own.lacks(listing.as_ref().ok()?)?;
             Some(format!("{}: {client} lists {lacking}", self.name))
-        };
-        others.into_iter().find_map(lacks)
+        });
+        let bridged = self
+            .bridges()
+            .into_iter()
+            .filter(|(_, listing)| self.bowline.is_ok() && !self.is_same(listing));
+        let changed = bridged.map(|(bridge, listing)| {
+            let why = listing.as_ref().map_or_else(Clone::clone, |it| own.difference(it));
+            format!("{}: through {bridge}: {why}", self.name)
+        });
+        missing.chain(changed).collect()
+    }
+
+    fn bridges(&self) -> Vec<(&'static str, &Found<Listing>)> {
+        let back = self.connect_back.as_ref().map(|it| ("`connect` as 2025-11-25", it));
+        let bridges = [("`connect` as 2026-07-28", &self.connect), ("`serve`", &self.serve)];
+        bridges.into_iter().chain(back).collect()
     }
 
     /// Whether a bridge shows the same lists.
@@ -69,6 +87,10 @@ pub(crate) fn run(workshop: &Workshop, server: &Server) -> Trial {
     };
     let found = |outcome: Result<()>| outcome.map_err(|error| format!("{error:#}"));
     let target = target.as_ref().map_err(Clone::clone);
+    let check = target
+        .clone()
+        .and_then(|it| check((workshop, server), it).map_err(|error| format!("{error:#}")));
+    let is_modern = check.as_ref().is_ok_and(|it| it.is_modern);
     Trial {
         name: server.name.clone(),
         package: server.package.clone(),
@@ -77,14 +99,14 @@ pub(crate) fn run(workshop: &Workshop, server: &Server) -> Trial {
         inspector: on(listing::of_inspector),
         mcporter: on(listing::of_mcporter),
         connect: on(through_connect),
+        connect_back: is_modern.then(|| on(back_through_connect)),
         serve: on(through_serve),
         inspect: target.clone().and_then(|it| found(inspect((workshop, server), it))),
         call: server
             .call
             .as_ref()
             .map(|it| target.clone().and_then(|at| found(call((workshop, server), at, it)))),
-        check: target
-            .and_then(|it| check((workshop, server), it).map_err(|error| format!("{error:#}"))),
+        check,
     }
 }
 
@@ -94,10 +116,25 @@ fn direct(at: (&Workshop, &Server), target: Target<'_>) -> Result<Listing> {
 
 /// A client of 2026-07-28 that starts `connect`, which starts the server in the revision that it has.
 fn through_connect(at: (&Workshop, &Server), target: Target<'_>) -> Result<Listing> {
-    let bridge = [at.0.bowline.to_string_lossy().into_owned()];
-    let bridge = bridge.into_iter().chain(["connect", "--inherit-env", "--"].map(str::to_owned));
+    bridged(at, "2026-07-28", &[], target)
+}
+
+/// A client of 2025-11-25 that starts `connect`, which talks to the server as a client of 2026-07-28.
+fn back_through_connect(at: (&Workshop, &Server), target: Target<'_>) -> Result<Listing> {
+    bridged(at, "2025-11-25", &["--revision", "2026-07-28"], target)
+}
+
+fn bridged(
+    at: (&Workshop, &Server),
+    revision: &str,
+    options: &[&str],
+    target: Target<'_>,
+) -> Result<Listing> {
+    let program = at.0.bowline.to_string_lossy();
+    let bridge = [&program, "connect", "--inherit-env"];
+    let bridge = bridge.iter().chain(options).chain(&["--"]).map(|it| (*it).to_owned());
     let target: Vec<String> = bridge.chain(target.iter().cloned()).collect();
-    listing::of_bowline(at, &["--revision", "2026-07-28", "--"], &target)
+    listing::of_bowline(at, &["--revision", revision, "--"], &target)
 }
 
 /// A client over HTTP of `serve`, which starts the server.
@@ -133,7 +170,11 @@ impl Drop for Serving {
 fn inspect((workshop, server): (&Workshop, &Server), target: Target<'_>) -> Result<()> {
     let mut command = workshop.command(server, PATIENCE)?;
     command.arg(&workshop.bowline).args(["inspect", "--json", "--inherit-env", "--"]);
-    listing::json(command.args(target)).map(drop)
+    let report = listing::json(command.args(target))?;
+    let steps = report["steps"].as_array().into_iter().flatten();
+    let failed = steps.into_iter().find(|step| step["ok"] == false);
+    ensure!(report["ok"] == true, "{}", failed.map_or(&report, |step| &step["note"]));
+    Ok(())
 }
 
 fn call(
@@ -159,5 +200,8 @@ fn check((workshop, server): (&Workshop, &Server), target: Target<'_>) -> Result
         let found = findings.iter().filter(|it| it["verdict"] == verdict);
         found.filter_map(|it| it["rule"].as_str().map(str::to_owned)).collect()
     };
-    Ok(Verdicts { violated: rules("violated"), warned: rules("warning") })
+    let revisions = report["revisions"].as_array().into_iter().flatten();
+    let mut spoken = revisions.filter(|it| it["spoken"] == true);
+    let is_modern = spoken.any(|it| it["revision"] == "2026-07-28");
+    Ok(Verdicts { is_modern, violated: rules("violated"), warned: rules("warning") })
 }
