@@ -19,30 +19,64 @@ pub(crate) async fn interruptible<T>(
     }
 }
 
-/// Closes what a command has opened. Ctrl-C or SIGTERM ends the process at once: a server may take
-/// seconds to end, and the signal that began the closing was the first one.
+/// Closes what a command has opened. A signal ends the process at once: a server may take seconds to
+/// end, and the signal that began the closing was the first one.
 pub(crate) async fn closing(work: impl Future<Output = ()>) {
     tokio::select! {
         () = work => {}
-        () = stop_signal() => std::process::exit(Exit::Interrupted as i32),
+        _ = stopped() => end_at_once(),
     }
 }
 
-#[cfg(unix)]
-async fn stop_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let Ok(mut terminated) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
+/// Serves until the first signal and the drain after it are over. The second signal ends the process
+/// at once.
+pub(crate) async fn until_second_signal<T>(serving: impl Future<Output = T>) -> T {
+    let first = stopped();
+    let second = async {
+        first.await;
+        stopped().await
     };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminated.recv() => {}
+        outcome = serving => outcome,
+        _ = second => end_at_once(),
     }
 }
 
+fn end_at_once() -> ! {
+    std::process::exit(Exit::Interrupted as i32)
+}
+
+/// Which signal asks the process to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopSignal {
+    /// A user has typed Ctrl-C, and waits.
+    Interrupt,
+    /// A supervisor ends the process, perhaps to replace it.
+    Terminate,
+}
+
+/// Resolves when the process is interrupted or terminated. Signals count from the call on, not from
+/// the first poll.
+#[cfg(unix)]
+pub(crate) fn stopped() -> impl Future<Output = StopSignal> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let signals = signal(SignalKind::interrupt()).ok().zip(signal(SignalKind::terminate()).ok());
+    async {
+        let Some((mut interrupted, mut terminated)) = signals else {
+            let _ = tokio::signal::ctrl_c().await;
+            return StopSignal::Interrupt;
+        };
+        tokio::select! {
+            _ = interrupted.recv() => StopSignal::Interrupt,
+            _ = terminated.recv() => StopSignal::Terminate,
+        }
+    }
+}
+
+/// Resolves when the process is interrupted.
 #[cfg(not(unix))]
-async fn stop_signal() {
+pub(crate) async fn stopped() -> StopSignal {
     let _ = tokio::signal::ctrl_c().await;
+    StopSignal::Interrupt
 }

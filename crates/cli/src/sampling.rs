@@ -2,7 +2,8 @@
 //!
 //! The command gets the request as JSON on standard input. It prints the text of the model, or the
 //! whole result as JSON. Without such a command the client declares no sampling, so servers do not
-//! ask. The command is killed when its time is over, or when the answer is no longer wanted.
+//! ask. The command and the processes that it started are killed when its time is over, or when the
+//! answer is no longer wanted.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -30,7 +31,11 @@ async fn pipe(request: &SamplingRequest, words: &[String]) -> Result<CreateMessa
     let json = RawJson::from_value(request.params()).map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
     let mut child = command.spawn().map_err(failed)?;
+    #[cfg(unix)]
+    let group = child.id().map(ProcessGroup);
     let stdin = child.stdin.take();
     let write = async {
         if let Some(mut stdin) = stdin {
@@ -39,6 +44,9 @@ async fn pipe(request: &SamplingRequest, words: &[String]) -> Result<CreateMessa
         }
     };
     let ((), output) = tokio::join!(write, child.wait_with_output());
+    // The command is reaped, so its number may be that of another group soon.
+    #[cfg(unix)]
+    std::mem::forget(group);
     let output = output.map_err(failed)?;
     if !output.status.success() {
         return Err(format!("`{program}` ended with {}", output.status));
@@ -48,4 +56,19 @@ async fn pipe(request: &SamplingRequest, words: &[String]) -> Result<CreateMessa
     Ok(whole.unwrap_or_else(|| {
         CreateMessageResult::new(program.as_str(), bowline::Content::text(text.trim_end()))
     }))
+}
+
+/// The process group of a command, whose members are killed when this is dropped.
+#[cfg(unix)]
+struct ProcessGroup(u32);
+
+#[cfg(unix)]
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        use nix::sys::signal::{Signal, killpg};
+        use nix::unistd::Pid;
+
+        // Fails only if the group has no members.
+        let _ = killpg(Pid::from_raw(self.0.cast_signed()), Signal::SIGKILL);
+    }
 }

@@ -16,6 +16,7 @@ use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, layered_
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
+use crate::interrupt::{StopSignal, stopped, until_second_signal};
 use crate::observe::Observation;
 use crate::open_files;
 use crate::print::{self, json, line, text};
@@ -84,27 +85,20 @@ impl HttpArgs {
         let bound = http.listen(address).await.map_err(|error| unusable(&error))?;
         let address = bound.address().map_err(|error| unusable(&error))?;
         // Before the announcement, since a supervisor may send a signal as soon as it reads the URL.
-        let (first_stop, first_of_two) = (stopped(), stopped());
+        let signal = stopped();
         self.announce(&format!("http://{address}/mcp"), observation.admin_url());
         observation.set_ready(true);
         let endpoint = bound.endpoint().clone();
         observation.endpoint(&endpoint);
         let stopping = async {
-            let signal = first_stop.await;
+            let signal = signal.await;
             observation.set_ready(false);
             if signal == StopSignal::Interrupt {
                 // A process with a store serves on for some seconds, unless a user waits for its end.
                 endpoint.stop();
             }
         };
-        let stopped_twice = async {
-            first_of_two.await;
-            stopped().await;
-        };
-        tokio::select! {
-            () = bound.serve_until(stopping) => {}
-            () = stopped_twice => {}
-        }
+        until_second_signal(bound.serve_until(stopping)).await;
         Ok(())
     }
 
@@ -131,41 +125,6 @@ fn is_reachable(address: &str) -> bool {
     resolved.is_some_and(|it| !it.ip().is_loopback())
 }
 
-/// Which signal asks the process to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StopSignal {
-    /// A user has typed Ctrl-C, and waits.
-    Interrupt,
-    /// A supervisor ends the process, perhaps to replace it.
-    Terminate,
-}
-
-/// Resolves when the process is interrupted or terminated. Signals count from the call on, not from
-/// the first poll.
-#[cfg(unix)]
-fn stopped() -> impl Future<Output = StopSignal> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let signals = signal(SignalKind::interrupt()).ok().zip(signal(SignalKind::terminate()).ok());
-    async {
-        let Some((mut interrupted, mut terminated)) = signals else {
-            let _ = tokio::signal::ctrl_c().await;
-            return StopSignal::Interrupt;
-        };
-        tokio::select! {
-            _ = interrupted.recv() => StopSignal::Interrupt,
-            _ = terminated.recv() => StopSignal::Terminate,
-        }
-    }
-}
-
-/// Resolves when the process is interrupted.
-#[cfg(not(unix))]
-async fn stopped() -> StopSignal {
-    let _ = tokio::signal::ctrl_c().await;
-    StopSignal::Interrupt
-}
-
 /// Serves one client on standard input and output, until it closes its end.
 ///
 /// # Errors
@@ -177,7 +136,7 @@ pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
     let stop = async {
         stopped().await;
     };
-    server.serve_until(stdio, stop).await.map_err(|error| failed(&error))
+    until_second_signal(server.serve_until(stdio, stop)).await.map_err(|error| failed(&error))
 }
 
 /// The bridge to one server: connected once, so that a server that cannot be reached is reported at
