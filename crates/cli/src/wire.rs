@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bowline::client::ClientBuilder;
+use bowline::transport::lines::may_be_message;
 use bowline::transport::tap::TapDirection;
 
 use crate::exit::{Exit, Failure};
@@ -159,6 +160,5 @@ impl Watch {
 
 /// Whether a line cannot be a message. Empty lines are harmless.
 fn is_noise(line: &[u8]) -> bool {
-    let text = line.trim_ascii();
-    !text.is_empty() && !matches!(text[0], b'{' | b'[')
+    !line.trim_ascii().is_empty() && !may_be_message(line)
 }

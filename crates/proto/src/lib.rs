@@ -32,6 +32,7 @@
 //! * [`callers`] — for which caller it is counted;
 //! * [`rate_share`] — how much of it one of several processes grants;
 //! * [`transmit`] — messages to write, and the stream that each belongs to;
+//! * [`secrets`] — the credentials of a client, taken out of the errors of its server;
 //! * [`server`], [`client`] — the two sides of a connection;
 //! * [`schema`] — JSON Schema, bounded;
 //! * [`sync`] — locks and polls that survive panics, for the crates above.
@@ -50,6 +51,7 @@ pub mod rate_share;
 pub mod request;
 mod scan;
 pub mod schema;
+pub mod secrets;
 pub mod server;
 pub mod sync;
 pub mod table;

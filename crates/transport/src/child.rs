@@ -25,6 +25,7 @@ use std::time::Duration;
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
+use bowline_proto::secrets::Secrets;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use self::exit::ExitWatch;
@@ -121,6 +122,10 @@ impl Command {
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
+    ///
+    /// The value may be a credential. So a value of at least eight bytes is replaced by `[redacted]`
+    /// in the errors of the server, in results of tools that report a failure, and in what an error
+    /// quotes of standard error.
     }
 
     /// Passes on this process's whole environment, secrets included.
@@ -211,7 +216,7 @@ impl Command {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let stderr = child.stderr.take();
         let program = self.program.to_string_lossy().into_owned();
-        let mut process = Process::new(program, child, self.grace);
+        let mut process = Process::new(program, child, self.grace, self.secrets());
         let missing = || io::Error::other("a pipe is missing");
         let stdin = ChildStdin::from_std(stdin.ok_or_else(missing)?)?;
         let stdout = ChildStdout::from_std(stdout.ok_or_else(missing)?)?;
@@ -229,6 +234,12 @@ impl Command {
     fn reason(&self, error: &io::Error) -> String {
         // The error of a missing directory is the same as that of a missing program.
         if let Some(directory) = self.directory.as_deref().filter(|path| !path.is_dir()) {
+    /// What the server was given, and what its errors must not show.
+    fn secrets(&self) -> Secrets {
+        let values = self.environment.iter().map(|(_, value)| value.to_string_lossy().into_owned());
+        Secrets::new(values)
+    }
+
             return format!("`{}` is no directory", directory.display());
         }
         match error.kind() {
@@ -324,7 +335,8 @@ impl Transport for Child {
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let lines = LinesReader::new(self.stdout, limits);
         let process = Arc::clone(&self.process);
-        let reader = ChildReader { lines, process, exit: ExitWatch::new(), ended: false };
+        let (exit, limits) = (ExitWatch::new(), limits.clone());
+        let reader = ChildReader { lines, limits, process, exit, ended: false };
         let writer = ChildWriter { lines: LinesWriter::new(self.stdin), process: self.process };
         (reader, writer)
     }
@@ -344,6 +356,8 @@ pub struct ChildReader {
 
 impl Reader for ChildReader {
     /// Reads the next unit of text; `None` when the server ended without a failure.
+    /// Of one message.
+    limits: Limits,
     ///
     /// # Errors
     ///
@@ -372,7 +386,7 @@ impl Reader for ChildReader {
                 end?;
             }
         }
-        Ok(unit)
+        Ok(unit.map(|unit| self.process.redact(unit, &self.limits)))
     }
 }
 

@@ -173,6 +173,14 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Writer for LinesWriter<W> {
     }
 }
 
+/// Whether a line begins as a message does: with an object, or with an array of objects. A banner such
+/// as `[INFO] listening` is not one, nor is an object that is no JSON.
+pub fn may_be_message(line: &[u8]) -> bool {
+    let mut bytes = line.iter().filter(|byte| !byte.is_ascii_whitespace());
+    let begins = (bytes.next(), bytes.next());
+    matches!(begins, (Some(b'{'), Some(b'"' | b'}')) | (Some(b'['), Some(b'{' | b']')))
+}
+
 /// Goes on until the queue is empty, in pieces of about [`BATCH`] bytes.
 async fn write_all<W: AsyncWrite + Unpin>(
     sink: &mut W,

@@ -91,6 +91,37 @@ async fn a_server_that_exits_at_once_is_quoted() {
     );
 }
 
+/// A credential in the environment of a server goes where its errors go, unless it is taken out.
+#[tokio::test]
+async fn a_server_that_repeats_a_variable_in_an_error_does_not_leak_it() {
+    let secret = format!("canary+/{}", "x".repeat(600));
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no $1","data":"$2"}}"#;
+    let result = r#"{"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":["$1 $2"]}}"#;
+    let success = r#"{"jsonrpc":"2.0","id":3,"result":{"isError":false,"content":["$1"]}}"#;
+    let escaped = secret.replace('/', r"\/").replace('+', r"\u002b");
+    let filled = |line: &str| line.replace("$1", &secret).replace("$2", &escaped);
+    let lines = [error, result, success].map(filled);
+    let printed = lines.iter().map(|line| format!("printf '%s\\n' '{line}'\n"));
+    let script = printed.collect::<String>() + r#"echo "bad key: $TOKEN" >&2; exit 1"#;
+    let child = shell(&script).env("TOKEN", &secret).spawn().unwrap();
+    let (mut reader, _writer) = split(child);
+    for (line, has_secret) in lines.iter().zip([false, false, true]) {
+        let unit = tokio::time::timeout(PATIENCE, reader.read()).await.unwrap().unwrap();
+        let shown = format!("{unit:?}");
+        assert_eq!(shown.contains("canary"), has_secret, "{line}: {shown}");
+        assert_ne!(shown.contains("[redacted]"), has_secret, "{line}: {shown}");
+    }
+    let end = tokio::time::timeout(PATIENCE, reader.read()).await.unwrap().unwrap_err();
+    assert!(end.to_string().ends_with("; standard error: bad key: [redacted]"), "{end}");
+}
+
+#[tokio::test]
+async fn a_banner_in_brackets_is_no_answer() {
+    let script = "echo '[INFO] listening on 3000'; echo '{ level: 3 }'; exit 3";
+    let error = failure(shell(script).spawn().unwrap()).await.to_string();
+    assert!(error.contains("exited with status 3 before it answered"), "{error}");
+}
+
 #[tokio::test]
 async fn a_server_that_exits_successfully_without_a_message_has_failed() {
     let error = failure(shell("exit 0").spawn().unwrap()).await;

@@ -31,9 +31,11 @@ fn a_server_that_writes_a_banner_and_never_answers_fails_with_its_banner() {
 
 #[test]
 fn a_server_that_writes_a_banner_and_ends_fails_with_its_banner() {
-    let failed = noisy(&["list"], "exit 0");
-    assert_eq!(failed.code, Some(3), "{failed:?}");
-    assert!(failed.stderr.contains(&format!("standard output: `{BANNER}`")), "{failed:?}");
+    for banner in [BANNER, "[INFO] listening on 3000", "[3000]", "{ level: info }"] {
+        let failed = run(&["list", "--", "sh", "-c", &format!("echo '{banner}'; exit 0")]);
+        assert_eq!(failed.code, Some(3), "{failed:?}");
+        assert!(failed.stderr.contains(&format!("standard output: `{banner}`")), "{failed:?}");
+    }
 }
 
 #[test]

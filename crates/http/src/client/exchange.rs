@@ -198,7 +198,7 @@ impl ClientExchange {
         let body = reply.whole(self.shared.body_limits()).await.unwrap_or_default();
         match self.shared.session_id() {
             next @ Some(_) if next != session.id => Ok(self.shared.opened().await),
-            _ => Err(reply.asked().session_lost(&body)),
+            _ => Err(reply.asked(&self.shared.secrets).session_lost(&body)),
         }
     }
 
@@ -206,7 +206,7 @@ impl ClientExchange {
     async fn accepted(&self, mut session: ClientSession) -> Result<(), SendFailure> {
         let mut reply = self.post(&mut session).await?;
         if !reply.status().is_success() {
-            return Err(reply.into_refusal(self.shared.body_limits()).await);
+            return Err(reply.into_refusal(self.shared.body_limits(), &self.shared.secrets).await);
         }
         // The body is read to its end, so that the connection can be reused.
         let _ = timeout(LINGER, reply.whole(self.shared.body_limits())).await;
@@ -220,7 +220,7 @@ impl ClientExchange {
         let body = match reply.whole(self.shared.body_limits()).await {
             Ok(body) => body,
             Err(_) if !reply.status().is_success() => Bytes::new(),
-            Err(ended) => return Err(reply.asked().ended(&ended)),
+            Err(ended) => return Err(reply.asked(&self.shared.secrets).ended(&ended)),
         };
         let (unit, is_answer) = self.look_into(body);
         if is_answer && reply.status() != StatusCode::UNAUTHORIZED {
@@ -234,7 +234,7 @@ impl ClientExchange {
             | Unit::TooLong(body, _) => body,
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => Bytes::new(),
         };
-        Err(reply.asked().refused(reply.status(), &body))
+        Err(reply.asked(&self.shared.secrets).refused(reply.status(), &body))
     }
 
     /// Delivers the messages of a stream up to the answer; resumes the stream if it breaks.
@@ -263,7 +263,8 @@ impl ClientExchange {
                 Err(ended) => {
                     resumption.note(&events, &ended);
                     if !self.may_resume() || resumption.last_id().is_none() {
-                        let asked = RequestLine { method: &method, address: &address };
+                        let secrets = &self.shared.secrets;
+                        let asked = RequestLine { method: &method, address: &address, secrets };
                         return Err(asked.ended(&ended));
                     }
                     events = resumption.resume(&self.shared, || ()).await.map_err(|failure| {

@@ -8,6 +8,7 @@
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
 
+use bowline_proto::secrets::Secrets;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::text::with_causes;
 use bytes::Bytes;
@@ -25,10 +26,12 @@ const EXCERPT: usize = 200;
 
 /// Method and address of a request, which begin every failure. Its methods make the failures; each
 /// stands for one way in which a request goes wrong.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct RequestLine<'a> {
     pub(super) method: &'a Method,
     pub(super) address: &'a Address,
+    /// What no excerpt may show a part of.
+    pub(super) secrets: &'a Secrets,
 }
 
 impl fmt::Display for RequestLine<'_> {
@@ -82,8 +85,8 @@ impl RequestLine<'_> {
         };
         let error = peek::error_without_id(body);
         let reason = match &error {
-            Some(error) => format!("{status}: {}", Excerpt(&error.to_string())),
-            None => StatusAndBody { status, body }.to_string(),
+            Some(error) => format!("{status}: {}", self.excerpt(error.to_string())),
+            None => self.status_and_body(status, body),
         };
         let advice = self.advice(status);
         SendFailure { error, ..failure(kind, format!("{self}: {reason}{advice}")) }
@@ -128,38 +131,38 @@ impl RequestLine<'_> {
     /// The server does not know the session of the message any more. The message was not processed.
     /// The client opens a new session and may send it again.
     pub(super) fn session_lost(self, body: &Bytes) -> SendFailure {
-        let said = StatusAndBody { status: StatusCode::NOT_FOUND, body };
+        let said = self.status_and_body(StatusCode::NOT_FOUND, body);
         let reason = format!("{self}: the session is gone: {said}");
         failure(FailureKind::SessionLost, reason)
     }
 
     /// The server redirects to an address that the client does not follow.
     pub(super) fn not_followed(self, status: StatusCode, to: &str, why: &str) -> SendFailure {
-        let to = Excerpt(to);
+        let to = self.excerpt(to.to_owned());
         let reason = format!("{self}: {status} to {to}, which is not followed: {why}");
         failure(FailureKind::Refused(status.as_u16()), reason)
+    }
+
+    /// A status and the beginning of the body. For bodies that are no JSON-RPC error, such as the
+    /// page of a proxy.
+    fn status_and_body(self, status: StatusCode, body: &Bytes) -> String {
+        let text = String::from_utf8_lossy(body);
+        match text.trim().is_empty() {
+            true => format!("{status}, without a body"),
+            false => format!("{status}: {}", self.excerpt(text.into_owned())),
+        }
+    }
+
+    /// The beginning of a text of the server. Credentials are taken out of the whole text: the part
+    /// of one that a cut leaves would not be recognized later.
+    fn excerpt(self, mut text: String) -> String {
+        self.secrets.replace(&mut text);
+        Excerpt(&text).to_string()
     }
 }
 
 fn failure(kind: FailureKind, reason: String) -> SendFailure {
     SendFailure { id: None, kind, error: None, reason }
-}
-
-/// A status and the beginning of the body. For bodies that are no JSON-RPC error, such as the page
-/// of a proxy.
-struct StatusAndBody<'a> {
-    status: StatusCode,
-    body: &'a Bytes,
-}
-
-impl fmt::Display for StatusAndBody<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = String::from_utf8_lossy(self.body);
-        match text.trim().is_empty() {
-            true => write!(f, "{}, without a body", self.status),
-            false => write!(f, "{}: {}", self.status, Excerpt(&text)),
-        }
-    }
 }
 
 /// The beginning of a peer's text, on one line. Control characters become spaces, so that a server
@@ -195,7 +198,8 @@ mod tests {
     #[test]
     fn a_refusal_names_the_request_and_quotes_the_response() {
         let address = Address::parse("https://example.com/mcp?key=1").unwrap();
-        let asked = RequestLine { method: &Method::POST, address: &address };
+        let asked =
+            RequestLine { method: &Method::POST, address: &address, secrets: &Secrets::default() };
         let body = Bytes::from_static(b"<html>\n  <h1>Bad\x1b[31m gateway</h1>");
         let failure = asked.refused(StatusCode::BAD_GATEWAY, &body);
         let expected =
@@ -210,7 +214,8 @@ mod tests {
     #[test]
     fn a_refusal_gives_advice_for_some_statuses() {
         let address = Address::parse("http://localhost/wrong").unwrap();
-        let asked = RequestLine { method: &Method::POST, address: &address };
+        let asked =
+            RequestLine { method: &Method::POST, address: &address, secrets: &Secrets::default() };
         let body = Bytes::from_static(br#"{"error":{"code":-32600,"message":"nothing here"}}"#);
         let failure = asked.refused(StatusCode::NOT_FOUND, &body);
         let expected = "POST http://localhost/wrong: 404 Not Found: nothing here (-32600); check the \
@@ -220,7 +225,8 @@ mod tests {
         assert!(
             failure.reason.ends_with("; log in with `.auth(..)`, or send a header `Authorization`")
         );
-        let asked = RequestLine { method: &Method::GET, address: &address };
+        let asked =
+            RequestLine { method: &Method::GET, address: &address, secrets: &Secrets::default() };
         let failure = asked.refused(StatusCode::METHOD_NOT_ALLOWED, &Bytes::new());
         assert!(failure.reason.ends_with("405 Method Not Allowed, without a body"));
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bowline_proto::secrets::Secrets;
 use bowline_proto::transmit::SendFailure;
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
@@ -23,8 +24,8 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn asked(&self) -> RequestLine<'_> {
-        RequestLine { method: &self.method, address: &self.address }
+    pub(super) fn asked<'a>(&'a self, secrets: &'a Secrets) -> RequestLine<'a> {
+        RequestLine { method: &self.method, address: &self.address, secrets }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -52,9 +53,13 @@ impl Reply {
     }
 
     /// The failure of a request that the server refused.
-    pub(super) async fn into_refusal(mut self, limits: BodyLimits<'_>) -> SendFailure {
+    pub(super) async fn into_refusal(
+        mut self,
+        limits: BodyLimits<'_>,
+        secrets: &Secrets,
+    ) -> SendFailure {
         let body = self.whole(limits).await.unwrap_or_default();
-        self.asked().refused(self.status(), &body)
+        self.asked(secrets).refused(self.status(), &body)
     }
 
     /// The `Retry-After`, if it is a number of seconds.

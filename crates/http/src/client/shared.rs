@@ -13,6 +13,7 @@ use std::time::Duration;
 use bowline_proto::codec::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::{Mirror, PROTOCOL_VERSION};
+use bowline_proto::secrets::Secrets;
 use bowline_proto::sync::lock;
 use bowline_proto::transmit::SendFailure;
 use bowline_types::method::Method as McpMethod;
@@ -33,7 +34,7 @@ use super::failure::RequestLine;
 use super::fetch::{Fetch, RequestBody};
 use super::limits::HttpClientLimits;
 use super::reply::{BusyPauses, Reply, redirected};
-use super::secrets::SentSecrets;
+use super::secrets;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -56,7 +57,7 @@ pub(super) struct Shared {
     pub(super) messages: Limits,
     pub(super) fetch: Arc<dyn Fetch>,
     pub(super) authorize: Option<Arc<dyn Authorize>>,
-    secrets: SentSecrets,
+    pub(super) secrets: Secrets,
     /// Bounds the requests that are in flight, except for subscriptions.
     pub(super) permits: Semaphore,
     /// Bounds the open subscriptions.
@@ -122,7 +123,7 @@ impl Shared {
         units: mpsc::Sender<Option<Unit>>,
     ) -> Self {
         Self {
-            secrets: SentSecrets::new(&address, &headers),
+            secrets: secrets::of(&address, &headers),
             address,
             headers,
             messages,
@@ -200,7 +201,7 @@ impl Shared {
         let mut id = headers.get(&SESSION_ID).cloned();
         if let Some(id) = &mut id {
             id.set_sensitive(true);
-            self.secrets.add(id);
+            self.secrets.add(secrets::in_header(id));
         }
         self.session().id = id;
     }
@@ -395,7 +396,7 @@ impl Shared {
         let mut address = sending.address.clone();
         let (mut redirects, mut repeats) = (0, 0);
         loop {
-            let asked = RequestLine { method, address: &address };
+            let asked = RequestLine { method, address: &address, secrets: &self.secrets };
             let headers = match &mut credentials {
                 None => headers(),
                 Some(credentials) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bowline_proto::client::CallError;
 use bowline_proto::transmit::FailureKind;
-use bowline_transport::connect::connect;
+use bowline_transport::connect::{Link, connect};
 use bowline_types::revision::Revision;
 use http::header::{AUTHORIZATION, HeaderValue};
 use serde_json::{Value, json};
@@ -119,6 +119,74 @@ async fn a_server_that_echoes_our_credential_in_its_errors_does_not_leak_it() {
         let answer = call.await.unwrap().result;
         assert!(answer.as_str().contains(expected), "{answer}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_credential_longer_than_an_excerpt_leaves_no_part_of_itself_in_an_error() {
+    let secret = "canary+/".repeat(75);
+    for status in [401, 502] {
+        for quoted in [secret.clone(), secret.replace('/', r"\/").replace('+', r"\u002B")] {
+            let (link, mut fake) = link_with_credential(&secret).await;
+            let page = format!("<p>unknown: {quoted}</p>");
+            let error = format!(r#"{{"error":{{"code":-32001,"message":"unknown: {quoted}"}}}}"#);
+            let redirect = format!("/login?token={secret}");
+            for body in [page, error] {
+                let call = link.call(tool("echo"), None);
+                fake.expect("tools/call").await.respond(status, &[JSON], &body);
+                let error = format!("{:?}", call.await.unwrap_err());
+                assert!(error.contains("unknown: [redacted]"), "{status}: {error}");
+                assert!(!error.contains("canary"), "{status}: {error}");
+            }
+            let call = link.call(tool("echo"), None);
+            fake.expect("tools/call").await.respond(303, &[("location", &redirect)], "");
+            let error = format!("{:?}", call.await.unwrap_err());
+            assert!(!error.contains("canary"), "{error}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_credential_is_recognized_however_the_server_escapes_it() {
+    let secret = r#"canary/5b+1d"7c"#;
+    let (link, mut fake) = link_with_credential(secret).await;
+    for written in [
+        r#"canary/5b+1d\"7c"#,
+        r#"canary\/5b+1d\"7c"#,
+        r"canary/5b\u002B1d\u00227c",
+        r#"{\"token\":\"canary\\\/5b\\u002b1d\\\"7c\"}"#,
+    ] {
+        let call = link.call(tool("echo"), None);
+        let received = fake.expect("tools/call").await;
+        let id = received.id();
+        let error = format!(r#"{{"code":-32000,"message":"no","data":{{"got":"{written}"}}}}"#);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
+        received.respond(200, &[JSON], &body);
+        let error = format!("{:?}", call.await.unwrap_err());
+        assert!(error.contains("[redacted]") && !error.contains("1d"), "{written}: {error}");
+
+        let call = link.call(tool("echo"), None);
+        let received = fake.expect("tools/call").await;
+        let id = received.id();
+        let content = format!(r#"[{{"type":"text","text":"{written}"}}]"#);
+        let result = format!(r#"{{"resultType":"complete","content":{content},"isError":true}}"#);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        received.respond(200, &[JSON], &body);
+        let result = call.await.unwrap().result;
+        let shown = result.as_str();
+        assert!(shown.contains("[redacted]") && !shown.contains("1d"), "{written}: {shown}");
+    }
+}
+
+/// A connection whose client sends this credential.
+async fn link_with_credential(secret: &str) -> (Link, FakeServer) {
+    let (transport, mut fake) = fake();
+    let mut token = HeaderValue::try_from(format!("Bearer {secret}")).unwrap();
+    token.set_sensitive(true);
+    let transport = transport.with_header(AUTHORIZATION, token);
+    let user = Arc::new(User::default());
+    let link = link(transport, Revision::V2026_07_28, &user);
+    let (link, ()) = tokio::join!(link, fake.discover());
+    (link.unwrap(), fake)
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bowline_proto::codec::Unit;
+use bowline_proto::limits::Limits;
+use bowline_proto::secrets::Secrets;
 use bowline_proto::sync::lock;
 use tokio::io::AsyncReadExt;
 use tokio::process::ChildStderr;
@@ -20,6 +23,7 @@ use super::group::ProcessGroup;
 use super::tail::StderrTail;
 use crate::error::Error;
 
+use crate::lines::may_be_message;
 /// How long after the end of its output a child may exit for both to be reported as one event.
 const EXIT_DELAY: Duration = Duration::from_millis(500);
 
@@ -40,6 +44,8 @@ pub(super) struct Process {
     state: watch::Receiver<ProcessState>,
     stderr: Option<StderrTail>,
     /// Whether it ever sent something that looks like a message.
+    /// What the child was given.
+    secrets: Arc<Secrets>,
     answered: AtomicBool,
     /// Whether this side ends it, so that its exit status is not an error.
     closing: AtomicBool,
@@ -58,7 +64,7 @@ struct ProcessState {
 
 impl Process {
     /// Takes a process whose pipes have been taken out.
-    pub(super) fn new(program: String, child: Child, grace: Duration) -> Self {
+    pub(super) fn new(program: String, child: Child, grace: Duration, secrets: Secrets) -> Self {
         let silent = ProcessState { silent: true, ..ProcessState::default() };
         let (sender, state) = watch::channel(silent);
         let id = child.id();
@@ -71,6 +77,7 @@ impl Process {
             state,
             stderr: None,
             answered: AtomicBool::new(false),
+            secrets: Arc::new(secrets),
             closing: AtomicBool::new(false),
         }
     }
@@ -85,7 +92,8 @@ impl Process {
 
     /// Reads standard error as long as the child lives, and keeps the end of it.
     pub(super) fn capture_stderr(&mut self, stderr: ChildStderr) {
-        let tail = self.stderr.get_or_insert_default().clone();
+        let tail = StderrTail::new(Arc::clone(&self.secrets));
+        self.stderr = Some(tail.clone());
         let shutdown = lock(&self.shutdown);
         if let Some(shutdown) = shutdown.as_ref() {
             let sender = shutdown.state.0.clone();
@@ -97,13 +105,23 @@ impl Process {
     /// Notes a line that the child wrote to standard output.
     pub(super) fn note_output(&self, text: &[u8]) {
         // Programs that print a banner before they fail have not answered.
-        if matches!(text.first(), Some(b'{' | b'[')) {
+        if may_be_message(text) {
             self.answered.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether it exited with a failure or was killed. `false` once the shutdown has begun, which
     /// watches it itself.
+    /// Takes what the child was given out of an answer that reports a failure.
+    pub(super) fn redact(&self, unit: Unit, limits: &Limits) -> Unit {
+        match unit {
+            Unit::Text(text) if !self.secrets.is_empty() => {
+                self.secrets.redact_failure(text, limits)
+            }
+            unit => unit,
+        }
+    }
+
     pub(super) fn has_failed(&self) -> bool {
         lock(&self.shutdown).as_ref().is_some_and(|shutdown| shutdown.group.has_leader_failed())
     }

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use bowline_proto::secrets::Secrets;
 use bowline_proto::sync::lock;
 
 /// How many bytes of the beginning and of the end are kept.
@@ -29,6 +30,8 @@ struct Quoted {
 #[derive(Clone, Debug, Default)]
 pub struct StderrTail {
     kept: Arc<Mutex<Kept>>,
+    /// What quotations do not show.
+    secrets: Arc<Secrets>,
 }
 
 #[derive(Debug, Default)]
@@ -41,6 +44,10 @@ struct Kept {
 }
 
 impl StderrTail {
+    pub(super) fn new(secrets: Arc<Secrets>) -> Self {
+        Self { kept: Arc::default(), secrets }
+    }
+
     /// The text so far; invalid UTF-8 is replaced.
     pub fn text(&self) -> String {
         let mut kept = lock(&self.kept);
@@ -59,13 +66,15 @@ impl StderrTail {
     }
 
     /// The first lines and the last ones, short enough for an error and without control characters.
-    /// `…` stands for what is left out.
-    pub(super) fn quoted(&self) -> String {
-        let (head, is_whole) = {
+    /// `…` stands for what is left out, and `[redacted]` for what the child was given.
+    pub fn quoted(&self) -> String {
+        let (mut head, is_whole) = {
             let kept = lock(&self.kept);
             (String::from_utf8_lossy(&kept.head).into_owned(), kept.dropped == 0)
         };
-        let text = self.text();
+        let mut text = self.text();
+        // Before the cuts: a part of a secret would not be recognized.
+        [&mut head, &mut text].into_iter().for_each(|text| self.secrets.replace(text));
         let lines = shown_lines(&text);
         let all = lines.join("\n");
         let fits = lines.len() <= HEAD.lines + TAIL.lines

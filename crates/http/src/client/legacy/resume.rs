@@ -109,7 +109,7 @@ impl Resumption {
                 is_final: !is_passing(reply.status()),
                 is_taken: reply.status() == StatusCode::CONFLICT,
                 retry_after: reply.retry_after(),
-                failure: reply.into_refusal(shared.body_limits()).await,
+                failure: reply.into_refusal(shared.body_limits(), &shared.secrets).await,
             }),
             Err(failure) => Err(Refusal {
                 is_final: matches!(failure.kind, FailureKind::Refused(_)),

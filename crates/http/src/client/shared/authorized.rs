@@ -16,6 +16,7 @@ use super::super::authorize::{
 };
 use super::super::failure::RequestLine;
 use super::super::reply::Reply;
+use super::super::secrets;
 use super::{OutgoingRequest, Shared};
 
 /// Where the credentials of one message come from. A thin pointer to it fits into small futures.
@@ -59,9 +60,11 @@ impl Shared {
                 // era of the server.
                 (StatusCode::UNAUTHORIZED, why) if is_awaited => {
                     let body = reply.whole(self.body_limits()).await.unwrap_or_default();
-                    Err(reply.asked().unauthorized(why.as_ref(), &body))
+                    Err(reply.asked(&self.secrets).unauthorized(why.as_ref(), &body))
                 }
-                (StatusCode::FORBIDDEN, Some(why)) => Err(reply.asked().forbidden(&why)),
+                (StatusCode::FORBIDDEN, Some(why)) => {
+                    Err(reply.asked(&self.secrets).forbidden(&why))
+                }
                 _ => Ok(reply),
             };
         }
@@ -105,7 +108,7 @@ impl Shared {
         {
             value.set_sensitive(true);
             if name == AUTHORIZATION {
-                self.secrets.add(&value);
+                self.secrets.add(secrets::in_header(&value));
             }
             headers.insert(name, value);
         }
