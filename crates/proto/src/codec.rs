@@ -5,11 +5,12 @@
 
 pub mod lines;
 pub mod long;
+pub mod skipped;
 pub mod sse;
 
 use bytes::Bytes;
 
-use self::long::Oversize;
+use self::skipped::Skipped;
 use crate::frame::ResponseMessage;
 use crate::transmit::SendFailure;
 
@@ -25,9 +26,9 @@ pub enum Unit {
     /// A response that the transport has parsed already, with its text. The HTTP client parses it
     /// to recognize the answer that it waits for.
     Read(Bytes, Box<ResponseMessage>),
-    /// The first bytes of a message that is too long, and why. The rest was skipped. The connection
-    /// answers it, or fails the call that it was meant for, if the id is among these bytes.
-    TooLong(Bytes, Oversize),
+    /// The first and last bytes of a message that is too long, and why. The rest was skipped. The
+    /// connection answers it, or fails the call that it was meant for, if the id is among these bytes.
+    TooLong(Box<Skipped>),
     /// A message of the client was not delivered or not answered, although the channel is still
     /// open. Happens only where each message is a request of its own, as over HTTP.
     Failed(Box<SendFailure>),

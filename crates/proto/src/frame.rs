@@ -31,6 +31,10 @@ use crate::limits::Limits;
 use crate::members::{MemberName, Members, Names, TWICE, unescaped};
 use crate::scan::Scanner;
 
+mod tail;
+
+pub(crate) use self::tail::last_members;
+
 /// One message, or one batch. Made by [`Frame::parse`] from one line, one HTTP body or one event;
 /// gone once its messages are handled.
 #[derive(Debug)]
@@ -209,18 +213,19 @@ impl NotificationMessage {
     }
 }
 
-/// The id of a message of which only the first bytes are known. Gives `None` if they do not contain
-/// it.
-///
-/// Used for messages beyond the size limit, of which only the first bytes are kept: with the id,
-/// the error reaches the call that caused it.
+/// The id of a message that is no valid one, or of which only the first bytes are known. Gives `None`
+/// if they do not contain it.
 pub fn id_within(head: &[u8]) -> Option<RequestId> {
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        // The cut may have split a character.
-        Err(error) => std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?,
+    value_within(whole_characters(head), "id").and_then(|id| RequestId::from_json(id).ok())
+}
+
+/// The beginning of a text as far as it is UTF-8. A cut may have split a character.
+pub(crate) fn whole_characters(head: &[u8]) -> &str {
+    let whole = match std::str::from_utf8(head) {
+        Ok(text) => return text,
+        Err(error) => head.get(..error.valid_up_to()).unwrap_or_default(),
     };
-    value_within(text, "id").and_then(|id| RequestId::from_json(id).ok())
+    std::str::from_utf8(whole).unwrap_or_default()
 }
 
 /// The value of the first member with this name. The text after it is not read. For texts that are

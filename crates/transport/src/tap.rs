@@ -114,10 +114,12 @@ where
 {
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.inner.read().await?;
-        if let Some(
-            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) | Unit::TooLong(text, _),
-        ) = &unit
-        {
+        let text = match &unit {
+            Some(Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _)) => Some(text),
+            Some(Unit::TooLong(skipped)) => Some(&skipped.head),
+            Some(Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_)) | None => None,
+        };
+        if let Some(text) = text {
             (self.show)(TapDirection::Received, text);
         }
         Ok(unit)

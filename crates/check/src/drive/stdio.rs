@@ -57,9 +57,8 @@ impl Lines {
         }
         match timeout_at(end, self.reader.read()).await {
             Err(_) => Line::Timeout,
-            Ok(Ok(Some(Unit::Text(text) | Unit::Read(text, _) | Unit::TooLong(text, _)))) => {
-                Line::Text(text)
-            }
+            Ok(Ok(Some(Unit::Text(text) | Unit::Read(text, _)))) => Line::Text(text),
+            Ok(Ok(Some(Unit::TooLong(skipped)))) => Line::Text(skipped.head),
             // The other units come over HTTP only.
             Ok(Ok(Some(_))) => Line::Timeout,
             Ok(Ok(None)) => {

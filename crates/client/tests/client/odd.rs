@@ -88,21 +88,30 @@ async fn a_result_of_the_wrong_shape_fails_its_call_alone() {
     }
 }
 
+/// Some servers write the id first, others last.
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_too_long_fails_its_call_alone() {
     let mut limits = Limits::default();
     limits.frame = 4096;
-    for (client, mut peer) in both(builder().limits(limits)).await {
-        let serve = async {
-            let request = peer.request("tools/call").await;
-            peer.answer_text(&request, &"x".repeat(10_000)).await;
-        };
-        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-        let error = outcome.unwrap_err();
-        assert!(error.is_too_long() && !error.is_invalid_answer());
-        let expected = "calling `work`: the server's answer is longer than 4096 bytes";
-        assert_eq!(error.to_string(), expected);
-        assert_call_works(&client, &mut peer).await;
+    for id_comes_first in [true, false] {
+        for (client, mut peer) in both(builder().limits(limits.clone())).await {
+            let serve = async {
+                let id = peer.request("tools/call").await.id;
+                let text = "\",\"id\":77}".repeat(2000);
+                let result = json!({ "content": [{ "type": "text", "text": text }] });
+                peer.send(&match id_comes_first {
+                    true => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+                    false => format!(r#"{{"result":{result},"jsonrpc":"2.0","id":{id}}}"#),
+                })
+                .await;
+            };
+            let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+            let error = outcome.unwrap_err();
+            assert!(error.is_too_long() && !error.is_invalid_answer(), "{error}");
+            let expected = "calling `work`: the server's answer is longer than 4096 bytes";
+            assert_eq!(error.to_string(), expected);
+            assert_call_works(&client, &mut peer).await;
+        }
     }
 }
 
@@ -210,7 +219,9 @@ async fn too_much_noise_in_a_row_ends_the_connection() {
             peer.hears_the_end().await;
         };
         let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-        assert!(outcome.unwrap_err().is_closed());
+        let error = outcome.unwrap_err();
+        assert!(error.is_closed());
+        assert!(error.to_string().contains("such as `debug: line 100`"), "{error}");
         assert!(client.is_closed());
     }
     let last = heard.all().pop().unwrap();

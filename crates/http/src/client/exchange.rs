@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::codec::Unit;
-use bowline_proto::frame::id_within;
+use bowline_proto::codec::skipped::Skipped;
 use bowline_proto::mirror::Mirror;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::error::code;
@@ -24,7 +24,7 @@ use http::StatusCode;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use super::events::EventStream;
+use super::events::{Ended, EventStream};
 use super::failure::RequestLine;
 use super::legacy::{Resumption, listen, sse2024};
 use super::peek;
@@ -228,10 +228,8 @@ impl ClientExchange {
             return Ok(());
         }
         let body = match unit {
-            Unit::Text(body)
-            | Unit::Within(_, body)
-            | Unit::Read(body, _)
-            | Unit::TooLong(body, _) => body,
+            Unit::Text(body) | Unit::Within(_, body) | Unit::Read(body, _) => body,
+            Unit::TooLong(skipped) => skipped.head,
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => Bytes::new(),
         };
         Err(reply.asked(&self.shared.secrets).refused(reply.status(), &body))
@@ -242,16 +240,18 @@ impl ClientExchange {
         let (method, address) = (reply.method.clone(), reply.address.clone());
         let mut events = reply.into_events(self.shared.body_limits());
         let mut resumption = Resumption::default();
+        // A message that may have been the answer, and was skipped.
+        let mut skipped = None;
         loop {
             match events.message().await {
                 Ok(unit) => {
                     resumption.progress();
                     let (unit, is_answer) = match unit {
                         Unit::Text(text) => self.look_into(text),
-                        Unit::TooLong(head, why) => {
-                            let id = id_within(&head).and_then(|id| id.as_integer());
-                            let is_answer = id.is_some() && id == self.mirror.id;
-                            (Unit::TooLong(head, why), is_answer)
+                        Unit::TooLong(long) => {
+                            let is_answer = self.is_answered_by(&long);
+                            skipped = is_answer.is_none().then_some(long.why).or(skipped);
+                            (Unit::TooLong(long), is_answer == Some(true))
                         }
                         other => (other, false),
                     };
@@ -261,8 +261,10 @@ impl ClientExchange {
                     }
                 }
                 Err(ended) => {
+                    let ended = skipped.map_or(ended, Ended::TooLong);
                     resumption.note(&events, &ended);
-                    if !self.may_resume() || resumption.last_id().is_none() {
+                    let is_over = skipped.is_some() || !self.may_resume();
+                    if is_over || resumption.last_id().is_none() {
                         let secrets = &self.shared.secrets;
                         let asked = RequestLine { method: &method, address: &address, secrets };
                         return Err(asked.ended(&ended));
@@ -296,6 +298,15 @@ impl ClientExchange {
     /// Parses a text; returns whether it is the answer.
     fn look_into(&self, text: Bytes) -> (Unit, bool) {
         peek::answer(text, self.mirror.id, &self.shared.messages)
+    }
+
+    /// Whether a message that was skipped is the answer. `None` if that cannot be told.
+    fn is_answered_by(&self, skipped: &Skipped) -> Option<bool> {
+        if skipped.is_call() {
+            return Some(false);
+        }
+        let id = skipped.id()?.as_integer();
+        Some(id.is_some() && id == self.mirror.id)
     }
 
     fn is_handshake(&self) -> bool {

@@ -1,14 +1,19 @@
 //! Streams of sessions: how the client resumes them, and when it gives up.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::{CallError, CallRequest};
+use bowline_proto::limits::Limits;
 use bowline_proto::transmit::FailureKind;
-use bowline_transport::connect::{Link, PendingCall};
+use bowline_transport::connect::{Link, PendingCall, connect};
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::support::{FakeServer, ReceivedRequest, done, opening, patient, session, tool};
+use crate::support::{
+    FakeServer, ReceivedRequest, User, config, done, fake, opening, patient, session, tool,
+};
 
 /// A session with a call, and the request for it.
 async fn called(request: CallRequest) -> (Link, FakeServer, PendingCall, ReceivedRequest) {
@@ -205,4 +210,83 @@ async fn the_stream_of_the_server_is_opened_again() {
     user.noticed.notified().await;
     let [what] = &user.odd_things()[..] else { panic!("{:?}", user.odd_things()) };
     assert!(what.starts_with("the server's own messages are not heard: GET "), "{what}");
+}
+
+/// A connection that takes messages of up to 4 KiB, in the current revision or in a session.
+async fn short_of_room(revision: Revision) -> (Link, FakeServer) {
+    let (transport, mut fake) = fake();
+    let mut limits = Limits::for_client();
+    limits.frame = 4096;
+    let config = Arc::into_inner(config(&[revision])).unwrap().with_limits(limits);
+    let link = connect(transport, Arc::new(config), Arc::new(User::default()));
+    let server = async {
+        match revision {
+            Revision::V2026_07_28 => fake.discover().await,
+            _ => fake.shake_hands(Some("first")).await,
+        }
+    };
+    let (link, ()) = tokio::join!(link, server);
+    (link.unwrap(), fake)
+}
+
+/// Answers to this request that are too long, each with the id at another place. The last one has it
+/// where the client cannot find it.
+fn long_answers(id: &serde_json::Value) -> [String; 3] {
+    let long = "\",\"id\":77}".repeat(2000);
+    let result = json!({ "content": [{ "type": "text", "text": long }] });
+    [
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+        format!(r#"{{"result":{result},"jsonrpc":"2.0","id":{id}}}"#),
+        format!(r#"{{"result":{result},"id":{id},"other":{result}}}"#),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_too_long_fails_its_call_wherever_its_id_is() {
+    for revision in [Revision::V2026_07_28, Revision::V2025_11_25] {
+        let (link, mut fake) = short_of_room(revision).await;
+        for n in 0..3 {
+            let call = link.call(tool("dump"), None);
+            let received = fake.expect("tools/call").await;
+            let id = received.id();
+            let events = received.events();
+            events.write(&format!("id: a\ndata: {}\n\n", long_answers(&id)[n]));
+            // An answer that cannot be told from other messages is one at the end of its stream.
+            if n == 2 {
+                drop(events);
+            }
+            let error = call.await.unwrap_err();
+            assert!(matches!(error, CallError::TooLong(_)), "{revision} {n}: {error}");
+            assert_eq!(error.to_string(), "the server's answer is longer than 4096 bytes");
+            assert!(fake.is_idle(), "it does not resume the stream");
+        }
+        for n in 0..3 {
+            let call = link.call(tool("dump"), None);
+            let received = fake.expect("tools/call").await;
+            let body = long_answers(&received.id())[n].clone();
+            received.respond(200, &[("content-type", "application/json")], &body);
+            let error = call.await.unwrap_err();
+            assert!(matches!(error, CallError::TooLong(_)), "{revision} {n}: {error}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_notification_that_is_too_long_is_not_taken_for_the_answer() {
+    let (link, mut fake) = short_of_room(Revision::V2026_07_28).await;
+    let call = link.call(tool("work"), None);
+    let received = fake.expect("tools/call").await;
+    let id = received.id();
+    let events = received.events();
+    let params = json!({ "level": "info", "data": "x".repeat(10_000) });
+    let log = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params });
+    events.message(&log);
+    events.result(&id, &done());
+    call.await.unwrap();
+    let call = link.call(tool("work"), None);
+    let events = fake.expect("tools/call").await.events();
+    events.message(&log);
+    drop(events);
+    let CallError::Failed { kind, .. } = call.await.unwrap_err() else { panic!() };
+    assert_eq!(kind, FailureKind::Lost);
 }

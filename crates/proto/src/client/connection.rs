@@ -310,7 +310,7 @@ impl ClientConnection {
                 self.noise = 0;
                 return self.response(*response, now);
             }
-            Unit::TooLong(head, why) => return self.too_long(&head, why, now),
+            Unit::TooLong(skipped) => return self.too_long(&skipped, now),
             Unit::Failed(failure) => return self.failed(*failure, now),
             Unit::Held(_) | Unit::Granted(_) => return,
         };

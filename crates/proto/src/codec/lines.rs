@@ -1,8 +1,9 @@
 //! Newline framing, as on stdio: one message a line.
 //!
 //! [`LineReader`] is fed bytes as they arrive and gives whole lines. A line over the limit is
-//! reported once, as soon as it crosses the limit; the rest of it is skipped and not kept. CRLF,
-//! blank lines and a byte order mark at the start are tolerated.
+//! skipped and not kept. It is reported once: when it crosses the limit, if its first bytes have the
+//! id of its message, and otherwise at its end. CRLF, blank lines and a byte order mark at the start
+//! are tolerated.
 //!
 //! ```
 //! use bowline_proto::codec::lines::{LineReader, Unit};
@@ -17,9 +18,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use memchr::{memchr, memchr2};
 
 use super::long::{LongMessageShare, LongMessages, Oversize};
-
-/// Bytes kept from the start of a line that is too long: the id of its request may be among them.
-const HEAD: usize = 4096;
+use super::skipped::{Skipped, Skipping};
 
 /// Capacity kept between lines. A larger buffer is freed after use.
 const KEEP: usize = 64 * 1024;
@@ -37,22 +36,29 @@ pub struct LineReader {
     room: LongMessages,
     /// The room of the line that is arriving, if it is long.
     share: Option<LongMessageShare>,
-    /// Set between the report of a line that is too long and its end.
-    skipping: bool,
+    /// The line that is skipped, until its end.
+    skipping: Option<LongLine>,
     /// Set after the first line, before which a byte order mark may stand.
     begun: bool,
+}
+
+/// A line that is skipped because it is too long.
+#[derive(Debug)]
+enum LongLine {
+    Unreported(Skipping),
+    Reported,
 }
 
 impl LineReader {
     /// A reader for lines of at most this many bytes.
     pub fn new(limit: usize) -> Self {
-        Self::sharing(limit, &LongMessages::new(limit))
+        Self::sharing(limit, &LongMessages::new(limit.saturating_mul(2)))
     }
 
     /// The same, where long lines share this room with other readers.
     pub fn sharing(limit: usize, room: &LongMessages) -> Self {
         let (buffer, room) = (BytesMut::new(), room.clone());
-        Self { buffer, searched: 0, limit, room, share: None, skipping: false, begun: false }
+        Self { buffer, searched: 0, limit, room, share: None, skipping: None, begun: false }
     }
 
     /// The buffer to append received bytes to. Call [`next`](Self::next) afterwards until it gives
@@ -73,8 +79,13 @@ impl LineReader {
             self.searched = 0;
             let mut line = self.buffer.split_to(end + 1);
             line.truncate(end);
-            if std::mem::take(&mut self.skipping) {
-                continue;
+            match self.skipping.take() {
+                None => {}
+                Some(LongLine::Reported) => continue,
+                Some(LongLine::Unreported(mut skipping)) => {
+                    skipping.push(&line);
+                    return Some(skipping.finish().into());
+                }
             }
             let share = self.share.take();
             if let Some(text) = self.trim(line.freeze()) {
@@ -86,10 +97,12 @@ impl LineReader {
     /// The rest when the stream ends: a last line without its newline, if any. A peer that exits
     /// without a last newline has still sent its message.
     pub fn finish(&mut self) -> Option<Unit> {
-        if self.skipping {
-            return None;
-        }
         let rest = self.buffer.split().freeze();
+        match self.skipping.take() {
+            None => {}
+            Some(LongLine::Reported) => return None,
+            Some(LongLine::Unreported(skipping)) => return Some(skipping.unended().into()),
+        }
         let share = self.share.take();
         self.trim(rest).map(|text| self.measure(text, share))
     }
@@ -98,37 +111,41 @@ impl LineReader {
     fn measure(&self, text: Bytes, share: Option<LongMessageShare>) -> Unit {
         match share {
             _ if text.len() > self.limit => {
-                Unit::TooLong(self.head(&text), Oversize::Longer(self.limit))
+                Skipped::new(&text, Oversize::Longer(self.limit)).into()
             }
             None => Unit::Text(text),
             Some(share) => Unit::Text(share.keep(text)),
         }
     }
 
-    /// Copies the first bytes of a line, always the same number however the line arrived.
-    fn head(&self, line: &[u8]) -> Bytes {
-        Bytes::copy_from_slice(line.get(..HEAD.min(self.limit)).unwrap_or(line))
-    }
-
-    /// Reports a line that crosses the limit before its end has arrived, or for which there is no
-    /// room, and drops it.
+    /// Drops what has arrived of a line that crosses the limit before its end, or for which there is
+    /// no room. Reports the line if its id is known.
     fn overlong(&mut self) -> Option<Unit> {
-        if self.skipping {
-            self.buffer.clear();
-            self.searched = 0;
-            self.shrink();
-            return None;
-        }
-        let Err(why) = self.bound() else {
-            if self.buffer.is_empty() {
-                self.shrink();
+        let mut report = None;
+        if let Some(skipping) = &mut self.skipping {
+            if let LongLine::Unreported(skipping) = skipping {
+                skipping.push(&self.buffer);
             }
-            return None;
-        };
-        self.share = None;
-        // The kept bytes are dropped by the next call.
-        self.skipping = true;
-        Some(Unit::TooLong(self.head(&self.buffer), why))
+        } else {
+            let Err(why) = self.bound() else {
+                if self.buffer.is_empty() {
+                    self.shrink();
+                }
+                return None;
+            };
+            self.share = None;
+            let mut skipping = Skipping::new(why);
+            skipping.push(&self.buffer);
+            report = skipping.named().map(Unit::from);
+            self.skipping = Some(match report {
+                Some(_) => LongLine::Reported,
+                None => LongLine::Unreported(skipping),
+            });
+        }
+        self.buffer.clear();
+        self.searched = 0;
+        self.shrink();
+        report
     }
 
     /// Whether the line that is arriving may go on.
@@ -264,17 +281,28 @@ mod tests {
     #[test]
     fn memory_of_a_line_that_is_skipped_is_given_back_while_it_is_skipped() {
         let mut reader = LineReader::new(10);
-        for expected in [1, 0, 0] {
-            assert_eq!(lines(&mut reader, &vec![b'x'; 1 << 19]).len(), expected);
+        for _ in 0..3 {
+            assert_eq!(lines(&mut reader, &vec![b'x'; 1 << 19]), []);
             assert!(reader.buffer.capacity() <= KEEP);
         }
     }
 
     #[test]
+    fn a_line_whose_first_bytes_have_an_id_is_reported_before_its_end() {
+        let mut reader = LineReader::new(100);
+        let begin = format!(r#"{{"id":7,"result":{{"a":"{}"#, "x".repeat(100));
+        let units = lines(&mut reader, begin.as_bytes());
+        let [Unit::TooLong(skipped)] = &units[..] else { panic!("{units:?}") };
+        assert_eq!(skipped.id(), Some(7.into()));
+        assert_eq!(lines(&mut reader, b"\"},\"id\":7}\n{}\n"), [text("{}")]);
+    }
+
+    #[test]
     fn the_end_of_a_line_that_is_skipped_is_no_line() {
         let mut reader = LineReader::new(10);
-        assert_eq!(lines(&mut reader, &[b'x'; 50]).len(), 1);
+        assert_eq!(lines(&mut reader, &[b'x'; 50]), []);
         reader.buffer().extend_from_slice(b"{}");
+        assert!(matches!(reader.finish(), Some(Unit::TooLong(_))));
         assert_eq!(reader.finish(), None);
     }
 }

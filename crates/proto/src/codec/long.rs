@@ -4,6 +4,9 @@
 //! connections that share a [`LongMessages`] have one sum of bytes for messages beyond
 //! [`LongMessages::FREE`]. Nothing waits for room, because the messages that hold it might wait for
 //! each other: a message that finds none is skipped, and the call that it answers fails.
+//!
+//! A peer may leave messages unfinished for as long as it likes. So a message takes at most half of
+//! the room that the others leave, and there is always some left.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +19,7 @@ use bytes::Bytes;
 /// ```
 /// use bowline_proto::codec::long::LongMessages;
 ///
-/// let room = LongMessages::new(1 << 20);
+/// let room = LongMessages::new(2 << 20);
 /// let mut first = room.share();
 /// assert!(first.grow(1 << 20).is_ok());
 /// assert!(room.share().grow(1 << 20).is_err());
@@ -35,7 +38,7 @@ impl LongMessages {
     /// How many bytes of each message need no room.
     pub const FREE: usize = 256 * 1024;
 
-    /// Room for so many bytes.
+    /// Room for so many bytes: twice the longest message or more.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(Room { bytes, held: AtomicUsize::new(0) }))
     }
@@ -89,7 +92,10 @@ impl LongMessageShare {
             return Ok(());
         };
         let Room { bytes, held } = &*self.room.0;
-        let sum = |held: usize| held.checked_add(more).filter(|sum| sum <= bytes);
+        let sum = |held: usize| {
+            let left = bytes.saturating_sub(held - self.bytes);
+            (self.bytes + more <= left / 2).then_some(held + more)
+        };
         let grown = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
         grown.map_err(|_| Oversize::Crowded(*bytes))?;
         self.bytes += more;
@@ -128,7 +134,8 @@ impl AsRef<[u8]> for Kept {
 pub enum Oversize {
     /// It is longer than this many bytes, which is [`Limits::frame`](crate::limits::Limits::frame).
     Longer(usize),
-    /// There was no room for it beside other long messages, which have this many bytes together.
+    /// There was no room for it beside other long messages. All of them have this many bytes
+    /// together, and each one half of what the others leave.
     Crowded(usize),
 }
 
@@ -175,6 +182,22 @@ mod tests {
         assert_eq!(room.held(), 1000);
         drop(part);
         assert_eq!(room.held(), 0);
+    }
+
+    /// Such as four lines that a server leaves unfinished just below the limit of one message.
+    #[test]
+    fn messages_that_never_end_leave_room_for_those_of_others() {
+        const MIB: usize = 1 << 20;
+        let room = LongMessages::new(256 * MIB);
+        let mut held: Vec<_> = (0..4).map(|_| room.share()).collect();
+        for share in &mut held {
+            // As the bytes arrive: until there is no room, or the message is as long as it may be.
+            let _ = (1..64).try_for_each(|length| share.grow(length * MIB));
+        }
+        assert!(room.share().grow(16 * MIB).is_ok(), "{room:?}");
+        let mut alone = LongMessages::new(128 * MIB).share();
+        assert!(alone.grow(64 * MIB).is_ok());
+        assert!(alone.grow(65 * MIB).is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! unknown fields and events without data are skipped. [`write_event`] escapes the characters that
 //! some readers take for line ends.
 
+use std::mem;
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -12,12 +13,10 @@ use memchr::{memchr2, memchr2_iter};
 
 use super::lines::Unit;
 use super::long::{LongMessageShare, LongMessages, Oversize};
+use super::skipped::Skipping;
 
 /// The longest line that is not `data`, in bytes. Longer ones are skipped.
 const FIELD: usize = 64 * 1024;
-
-/// Bytes kept from the start of data that is too long: the id of its request may be among them.
-const HEAD: usize = 4096;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -45,8 +44,8 @@ pub struct SseReader {
     begun: bool,
     /// The last line ended with CR, so a LF that follows belongs to it.
     after_return: bool,
-    /// The rest of this line is not kept.
-    skipping: bool,
+    /// Set if the rest of this line is not kept.
+    skipping: Option<SkippedField>,
     /// Of the event that is being read.
     name: Option<String>,
     data: Data,
@@ -66,14 +65,21 @@ enum Data {
     Line(Bytes),
     /// Several lines, joined.
     Lines(BytesMut),
-    /// More than the limits allow; only its first bytes are kept.
-    TooLong(Bytes, Oversize),
+    /// More than the limits allow; only its ends are kept.
+    TooLong(Box<Skipping>),
+}
+
+/// What a line is whose rest is not kept.
+#[derive(Clone, Copy, Debug)]
+enum SkippedField {
+    Data,
+    Other,
 }
 
 impl SseReader {
     /// A reader for events with at most this many bytes of data.
     pub fn new(limit: usize) -> Self {
-        Self::sharing(limit, &LongMessages::new(limit))
+        Self::sharing(limit, &LongMessages::new(limit.saturating_mul(2)))
     }
 
     /// The same, where long events share this room with other readers.
@@ -86,7 +92,7 @@ impl SseReader {
             share: None,
             begun: false,
             after_return: false,
-            skipping: false,
+            skipping: None,
             name: None,
             data: Data::None,
             next_id: None,
@@ -117,7 +123,8 @@ impl SseReader {
             self.searched = 0;
             let line = self.buffer.split_to(end).freeze();
             self.after_return = self.buffer.get_u8() == b'\r';
-            if std::mem::take(&mut self.skipping) {
+            if let Some(field) = self.skipping.take() {
+                self.skip_more(field, &line);
                 continue;
             }
             if !line.is_empty() {
@@ -168,7 +175,10 @@ impl SseReader {
     /// Drops a line that grows too long before its end has arrived. Memory stays bounded even if a
     /// line never ends.
     fn hold_bounds(&mut self) {
-        if !self.skipping {
+        if let Some(field) = self.skipping {
+            let rest = mem::take(&mut self.buffer);
+            self.skip_more(field, &rest);
+        } else {
             let is_data = self.buffer.starts_with(b"data");
             // The limit is for the data; the field name, the colon and one space come on top.
             let most = if is_data { self.limit.max(FIELD) + b"data: ".len() } else { FIELD };
@@ -178,20 +188,52 @@ impl SseReader {
             };
             let Err(why) = outcome else { return };
             self.share = None;
+            let line = mem::take(&mut self.buffer);
+            self.skipping = match is_data {
+                true => Some(SkippedField::Data),
+                false => Some(SkippedField::Other),
+            };
             if is_data {
-                let data = value_of(&self.buffer).1;
-                self.data = Data::TooLong(head(data), why);
+                self.skip(value_of(&line).1, why);
             }
-            self.skipping = true;
         }
-        self.buffer.clear();
         self.searched = 0;
+    }
+
+    /// Keeps only the ends of the data, with this line of it.
+    fn skip(&mut self, line: &[u8], why: Oversize) {
+        let mut skipping = match mem::take(&mut self.data) {
+            Data::TooLong(skipping) => skipping,
+            shorter => {
+                let mut skipping = Box::new(Skipping::new(why));
+                match &shorter {
+                    Data::Line(first) => skipping.push(first),
+                    Data::Lines(lines) => skipping.push(lines),
+                    Data::None | Data::TooLong(_) => {
+                        skipping.push(line);
+                        self.data = Data::TooLong(skipping);
+                        return;
+                    }
+                }
+                skipping
+            }
+        };
+        skipping.push(b"\n");
+        skipping.push(line);
+        self.data = Data::TooLong(skipping);
+    }
+
+    /// Takes more of a line that is not kept.
+    fn skip_more(&mut self, field: SkippedField, bytes: &[u8]) {
+        if let (SkippedField::Data, Data::TooLong(skipping)) = (field, &mut self.data) {
+            skipping.push(bytes);
+        }
     }
 
     /// Holds room for so many more bytes beside the data that has arrived.
     fn hold(&mut self, more: usize) -> Result<(), Oversize> {
         let length = match &self.data {
-            Data::None | Data::TooLong(..) => more,
+            Data::None | Data::TooLong(_) => more,
             Data::Line(line) => line.len() + more,
             Data::Lines(lines) => lines.len() + more,
         };
@@ -225,7 +267,11 @@ impl SseReader {
 
     /// Adds a line of data to the event.
     fn add(&mut self, line: Bytes) {
-        let joined = match std::mem::take(&mut self.data) {
+        let too_long = Oversize::Longer(self.limit);
+        if line.len() > self.limit || matches!(self.data, Data::TooLong(_)) {
+            return self.skip(&line, too_long);
+        }
+        let joined = match mem::take(&mut self.data) {
             Data::None => Data::Line(line),
             Data::Line(first) => {
                 let mut lines = BytesMut::with_capacity(first.len() + 1 + line.len());
@@ -239,14 +285,14 @@ impl SseReader {
                 lines.put(line);
                 Data::Lines(lines)
             }
-            Data::TooLong(head, why) => Data::TooLong(head, why),
+            // Handled above.
+            Data::TooLong(skipping) => Data::TooLong(skipping),
         };
         self.data = match joined {
-            Data::Line(line) if line.len() > self.limit => {
-                Data::TooLong(head(&line), Oversize::Longer(self.limit))
-            }
             Data::Lines(lines) if lines.len() > self.limit => {
-                Data::TooLong(head(&lines), Oversize::Longer(self.limit))
+                let mut skipping = Skipping::new(too_long);
+                skipping.push(&lines);
+                Data::TooLong(Box::new(skipping))
             }
             fits => fits,
         };
@@ -258,13 +304,13 @@ impl SseReader {
         self.last_id = self.next_id.take().or(self.last_id.take());
         let name = self.name.take();
         let share = self.share.take();
-        let text = match std::mem::take(&mut self.data) {
+        let text = match mem::take(&mut self.data) {
             Data::None => return None,
             Data::Line(line) if line.is_empty() => return None,
             Data::Line(line) => line,
             Data::Lines(lines) => lines.freeze(),
-            Data::TooLong(head, why) => {
-                return Some(SseEvent { name, data: Unit::TooLong(head, why) });
+            Data::TooLong(skipping) => {
+                return Some(SseEvent { name, data: skipping.finish().into() });
             }
         };
         let data = Unit::Text(match share {
@@ -290,11 +336,6 @@ fn value_of(line: &[u8]) -> (&[u8], &[u8]) {
 /// A value as text; `None` if it is not UTF-8.
 fn text(value: &[u8]) -> Option<String> {
     std::str::from_utf8(value).ok().map(str::to_owned)
-}
-
-/// Copies the first bytes of data.
-fn head(data: &[u8]) -> Bytes {
-    Bytes::copy_from_slice(data.get(..HEAD).unwrap_or(data))
 }
 
 /// Appends an event that carries one message, which is JSON without line ends.

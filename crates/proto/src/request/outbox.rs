@@ -341,7 +341,7 @@ impl fmt::Display for QuestionError {
 impl std::error::Error for QuestionError {}
 
 /// How often in a row an outbox may be ready at once and yet take no message, before it counts as
-/// closed. A closed outbox is always ready; a full one is not.
+/// closed. A closed outbox is always ready; a full one is not for long.
 const MOST_REFUSALS: usize = 64;
 
 /// Sends messages while a call runs. They belong to that call, so they go to the stream that its
@@ -384,11 +384,12 @@ impl Outbox {
     /// Sends a message that must not be lost, as soon as there is room.
     ///
     /// Another call may take the room between the wake-up and the message. Then this one waits for
-    /// room again, however often that happens.
+    /// room again.
     ///
     /// # Errors
     ///
-    /// Gives the message back if the connection is closed.
+    /// Gives the message back if the connection is closed. An outbox that takes no message although
+    /// it is ready at once, 64 times in a row, counts as closed.
     pub async fn say(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
         let mut unsent = outgoing;
         let mut refusals = 0;
@@ -478,7 +479,8 @@ impl fmt::Debug for ConnectionId {
 /// runtime puts them.
 pub trait Sink: Send + Sync {
     /// Ready when [`emit`](Self::emit) would take a message of this call, or when it never will
-    /// again.
+    /// again. A sink that passes messages on to an outbox must be ready only when that one is:
+    /// [`Outbox::say`] takes a sink that is always ready, and takes no message, for closed.
     fn poll_ready(&self, exchange: ExchangeId, cx: &mut Context<'_>) -> Poll<()>;
 
     /// Takes a message of a call.

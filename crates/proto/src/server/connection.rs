@@ -186,7 +186,7 @@ impl ServerConnection {
     pub fn receive(&mut self, unit: Unit, now: Instant) {
         let text = match unit {
             Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) => text,
-            Unit::TooLong(head, why) => return self.refuse_too_long(&head, why),
+            Unit::TooLong(skipped) => return self.refuse_too_long(&skipped),
             // A server sends no requests of its own over such channels.
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => return,
         };

@@ -3,6 +3,7 @@
 use bowline_proto::client::{ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::codec::long::Oversize;
+use bowline_proto::codec::skipped::Skipped;
 use bowline_proto::frame::ResponseMessage;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
@@ -170,7 +171,8 @@ fn the_first_three_lines_that_are_no_messages_are_reported() {
 fn a_message_that_is_too_long_and_not_awaited_is_reported_once() {
     let mut client = Client::agreed(LEGACY, Limits::default());
     for head in [r#"{"jsonrpc":"2.0","id":77,"result":{"#, r#"{"jsonrpc":"2.0","method":"n","#] {
-        client.connection.receive(Unit::TooLong(head.into(), Oversize::Longer(400)), client.now);
+        let skipped = Skipped::new(head.as_bytes(), Oversize::Longer(400));
+        client.connection.receive(skipped.into(), client.now);
         let events = client.events();
         assert!(matches!(events[..], [ClientEvent::Odd(_)]), "{head}: {events:?}");
     }

@@ -22,10 +22,10 @@ use super::super::legacy::{self, ServerRequest};
 use super::super::negotiate::{self, NegotiationStep};
 use super::super::rounds::InFlightCall;
 use super::{CallAnswer, CallError, ClientConnection, ClientEvent, NegotiationError, Purpose};
-use crate::codec::long::Oversize;
+use crate::codec::skipped::Skipped;
 use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage,
-    ResponseMessage, id_within,
+    ResponseMessage,
 };
 use crate::members::Members;
 use crate::request::SuccessKind;
@@ -324,9 +324,11 @@ impl ClientConnection {
     }
 
     /// Handles a message that is too long: fails the call that it answers, if its id is found.
-    pub(super) fn too_long(&mut self, head: &[u8], why: Oversize, now: Instant) {
-        let awaited =
-            id_within(head).is_some_and(|id| self.fail(&id, CallError::TooLong(why), now));
+    pub(super) fn too_long(&mut self, skipped: &Skipped, now: Instant) {
+        let why = skipped.why;
+        // A request of the server may have the same id as one of the client.
+        let id = skipped.id().filter(|_| !skipped.is_call());
+        let awaited = id.is_some_and(|id| self.fail(&id, CallError::TooLong(why), now));
         if !awaited {
             self.odd(format!("a message of the server's was skipped: it is {why}"));
         }

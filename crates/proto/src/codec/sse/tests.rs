@@ -1,5 +1,6 @@
 //! Events whole and cut, short and endless, written and read back.
 
+use super::super::skipped::END;
 use super::*;
 
 fn read(reader: &mut SseReader, bytes: &[u8], size: usize) -> Vec<SseEvent> {
@@ -161,8 +162,8 @@ fn data_that_is_too_long_is_reported_once_at_constant_memory() {
             assert!(reader.buffer.len() <= FIELD + 6, "it keeps what it skips");
         }
         assert!(
-            matches!(&events[..], [SseEvent { data: Unit::TooLong(head, _), .. }, rest]
-                if head.len() == HEAD && *rest == message("{}")),
+            matches!(&events[..], [SseEvent { data: Unit::TooLong(skipped), .. }, rest]
+                if skipped.head.len() == END && *rest == message("{}")),
             "{size}"
         );
     }
@@ -173,9 +174,26 @@ fn many_lines_of_data_cannot_grow_past_the_limit() {
     let mut reader = SseReader::new(100);
     let bytes = b"data: 0123456789\n".repeat(1000);
     assert_eq!(read(&mut reader, &bytes, 50), []);
-    assert!(matches!(&reader.data, Data::TooLong(head, _) if head.len() <= HEAD));
+    assert!(matches!(&reader.data, Data::TooLong(_)));
     let events = read(&mut reader, b"\n", 1);
-    assert!(matches!(events[..], [SseEvent { data: Unit::TooLong(..), .. }]));
+    assert!(matches!(events[..], [SseEvent { data: Unit::TooLong(_), .. }]));
+}
+
+#[test]
+fn the_ends_of_data_that_is_too_long_are_kept_however_it_is_cut() {
+    let whole = format!(r#"{{"result":{{"a":"{}"}},"#, "x".repeat(200_000)) + "\n\"id\":\n7}";
+    let bytes = format!("data: {}\nid: 1\n: no data\n\n", whole.replace('\n', "\ndata: "));
+    for (limit, size) in [(10, 1), (100, 100), (100, 70_000), (1000, 400_000), (200_014, 70_000)] {
+        let mut reader = SseReader::new(limit);
+        let pieces = bytes.as_bytes().chunks(size);
+        let events: Vec<_> = pieces.flat_map(|it| read(&mut reader, it, it.len())).collect();
+        let [SseEvent { data: Unit::TooLong(skipped), .. }] = &events[..] else {
+            panic!("{limit} {size}")
+        };
+        assert!(whole.as_bytes().starts_with(&skipped.head), "{limit} {size}");
+        assert!(whole.as_bytes().ends_with(&skipped.tail), "{limit} {size}");
+        assert_eq!(skipped.id(), Some(7.into()), "{limit} {size}");
+    }
 }
 
 #[test]

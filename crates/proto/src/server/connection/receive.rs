@@ -19,9 +19,9 @@ use super::super::legacy::LegacySession;
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
 use crate::classify::{Claim, SessionStep, classify, session_step};
-use crate::codec::long::Oversize;
+use crate::codec::skipped::Skipped;
 use crate::frame::{
-    Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
+    Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage,
 };
 use crate::members::Members;
 use crate::pace::Pace;
@@ -300,9 +300,9 @@ impl ServerConnection {
 
     /// Answers a message beyond the size limit. The rest of the message was skipped, so the channel
     /// can go on.
-    pub(super) fn refuse_too_long(&mut self, head: &[u8], why: Oversize) {
-        let error = ErrorObject::invalid_request(format!("the message is {why}"));
-        self.refuse(Malformed { error, kind: MalformedKind::Request(id_within(head)) }, None);
+    pub(super) fn refuse_too_long(&mut self, skipped: &Skipped) {
+        let error = ErrorObject::invalid_request(format!("the message is {}", skipped.why));
+        self.refuse(Malformed { error, kind: MalformedKind::Request(skipped.id()) }, None);
     }
 
     /// Answers a malformed message, unless it was a notification or a response.
