@@ -10,7 +10,7 @@ use crate::commands::{
     logout, man, prompt, read, request, serve, status, watch,
 };
 use crate::exit::{Exit, Failure};
-use crate::print::{self, text};
+use crate::print::{self, TerminalText, text};
 
 /// Stands between any MCP client and any MCP server
 ///
@@ -120,7 +120,7 @@ impl Command {
 /// If the command fails. Wrong usage ends the process here, with clap's message.
 pub(crate) fn run() -> Result<Exit, Failure> {
     let Some(command) = Cli::parse().command else {
-        print::text(Cli::command().help_template(OVERVIEW).render_help());
+        print::text(TerminalText::help::<Cli>(OVERVIEW));
         return Ok(Exit::Done);
     };
     let runtime = Command::runtime()?;

@@ -10,7 +10,6 @@ mod quoting;
 mod screen;
 
 use bowline_gateway::config::{ConfigVariables, ServerEntry, Start};
-use console::Term;
 
 use self::screen::ConsentScreen;
 use crate::exit::{Exit, Failure};
@@ -27,7 +26,8 @@ pub(crate) enum Agreed {
 }
 
 /// Asks the user. With `--yes` the entry is only shown. The values of the variables serve to find
-/// what is dangerous.
+/// what is dangerous. `loosened` are the keys that expose more than in the entry that is in use. Nothing
+/// else is written to the terminal while it asks.
 ///
 /// # Errors
 ///
@@ -35,22 +35,23 @@ pub(crate) enum Agreed {
 pub(crate) fn ask(
     entry: &ServerEntry,
     variables: &ConfigVariables,
+    loosened: &[&str],
     agreed: Agreed,
 ) -> Result<(), Failure> {
     let (verb, question) = match entry.start {
         Start::Http(_) => ("call", "Call it?"),
         _ => ("run", "Run it?"),
     };
-    let screen = ConsentScreen::of(entry, variables);
-    let stderr = Term::stderr();
-    let (rows, columns) = stderr.size();
-    let columns = if stderr.is_term() { usize::from(columns) } else { usize::MAX };
+    let screen = ConsentScreen::of(entry, variables, loosened);
+    let (rows, columns) = print::errors_size();
+    let columns = columns.map_or(usize::MAX, usize::from);
     if agreed == Agreed::Yes || !terminal::is_interactive() {
         print::note(screen.bounded(columns));
         if agreed == Agreed::Yes {
             return Ok(());
         }
-        let text = text!("`{}` comes from a file of this project and needs consent", entry.name);
+        let name = quoting::shortened(&quoting::quoted_unless_plain(&entry.name));
+        let text = text!("`{name}` comes from a file of this project and needs consent");
         let hint = text!("read what it would {verb}, then add `--yes`");
         return Err(Failure::new(Exit::Unreachable, text).hint(hint));
     }
@@ -59,7 +60,8 @@ pub(crate) fn ask(
     if needed > usize::from(rows) {
         return Err(unseen(entry, needed, rows));
     }
-    print::note(shown);
+    let quiet = print::hold_back();
+    quiet.show(&shown);
     match terminal::confirm(question)? {
         true => Ok(()),
         false => Err(Failure::new(Exit::Unreachable, "not started: you said no")),
@@ -70,7 +72,7 @@ pub(crate) fn ask(
 fn unseen(entry: &ServerEntry, needed: usize, rows: u16) -> Failure {
     let text = text!(
         "`{}` needs consent, and its entry takes {needed} lines of a terminal that has {rows}",
-        quoting::shortened(&entry.name)
+        quoting::shortened(&quoting::quoted_unless_plain(&entry.name))
     );
     let file = entry.file.display();
     Failure::new(Exit::Unreachable, text)

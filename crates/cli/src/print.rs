@@ -5,6 +5,7 @@
 
 pub(crate) mod bar;
 pub(crate) mod content;
+mod held;
 pub(crate) mod json;
 pub(crate) mod log;
 pub(crate) mod table;
@@ -14,6 +15,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
 
+pub(crate) use self::held::hold_back;
 pub(crate) use self::terminal_text::{Look, TerminalText, line, lines, paragraph, text};
 use crate::exit::Exit;
 
@@ -60,9 +62,27 @@ pub(crate) fn file(text: &str) {
     }
 }
 
-/// Prints a note to standard error.
+/// Prints a note to standard error; while a question is open there, only after it.
 pub(crate) fn note(text: impl Into<TerminalText>) {
-    let _ = writeln!(anstream::stderr().lock(), "{}", text.into().as_str());
+    held::line(text.into().as_str());
+}
+
+/// Prints a line that a server wrote to its standard error, without its colours.
+pub(crate) fn of_server(text: &str) {
+    note(line(console::strip_ansi_codes(text)));
+}
+
+/// Prints text behind a word. Its other lines are indented, because a server may have written them: only
+/// a line of this program begins with such a word.
+fn labelled(label: TerminalText, text: impl Into<TerminalText>) {
+    note(label + " " + TerminalText::joined(text.into().lines(), "\n  "));
+}
+
+/// How many rows and columns the terminal of standard error has; no columns if it is none.
+pub(crate) fn errors_size() -> (u16, Option<u16>) {
+    let terminal = console::Term::stderr();
+    let (rows, columns) = terminal.size();
+    (rows, terminal.is_term().then_some(columns))
 }
 
 /// Shows what a command does just now, in place of what it did before; only on a terminal. An empty
@@ -78,17 +98,17 @@ pub(crate) fn progress(text: impl Into<TerminalText>) {
 
 /// Prints a warning to standard error.
 pub(crate) fn warning(text: impl Into<TerminalText>) {
-    note(WARNING.on("warning:") + " " + text);
+    labelled(WARNING.on("warning:"), text);
 }
 
 /// Prints an error to standard error.
 pub(crate) fn error(text: impl Into<TerminalText>) {
-    note(ERROR.on("error:") + " " + text);
+    labelled(ERROR.on("error:"), text);
 }
 
 /// Prints what the user can do about an error.
 pub(crate) fn hint(text: impl Into<TerminalText>) {
-    note(HINT.on("hint:") + " " + text);
+    labelled(HINT.on("hint:"), text);
 }
 
 /// Ends the process if the output cannot be written. If the reader of a pipe has gone, the user knows

@@ -7,7 +7,7 @@ use bowline_server::{Server, Service};
 use bowline_types::namespace::Namespace;
 
 use crate::asking::Asking;
-use crate::config::{ConfigError, ConfigFile, Launch, ServerEntry, Start};
+use crate::config::{ConfigError, ConfigFile, Launch, ServerEntry};
 use crate::health::{Health, Monitored};
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
@@ -15,6 +15,7 @@ use crate::memory::AskingServers;
 use crate::named::Named;
 use crate::options::GatewayOptions;
 use crate::park::{Parking, ParkingLot};
+use crate::permitted::{Permitted, Settings};
 use crate::reporter::EntryReporter;
 use crate::resource_owners::ResourceOwners;
 use crate::rules::{RuleFindings, Ruled};
@@ -31,16 +32,21 @@ pub(crate) struct Fan {
 /// One server of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    pub(crate) entry: ServerEntry,
+    pub(crate) permitted: Permitted,
     pub(crate) lanes: Lanes,
     pub(crate) health: Health,
-    pub(crate) launch: Launch,
     namespace: Namespace,
 }
 
+impl Member {
+    pub(crate) fn name(&self) -> &str {
+        &self.permitted.entry.name
+    }
+}
+
 impl Fan {
-    /// Takes the servers of `old` over whose entries say the same as before. An entry that is not
-    /// admitted, or whose variables have no values, is left out, with a note.
+    /// Takes the servers of `old` over whose entries say the same as before. `judge` says what to start
+    /// for an entry, or why it is left out.
     ///
     /// # Errors
     ///
@@ -49,7 +55,7 @@ impl Fan {
         file: &ConfigFile,
         (options, lot): (&GatewayOptions, &Arc<ParkingLot>),
         old: &[Member],
-        admits: &dyn Fn(&ServerEntry) -> bool,
+        judge: &dyn Fn(&ServerEntry) -> Result<Launch, ConfigError>,
     ) -> Result<Self, ConfigError> {
         if let Some(fault) = file.faults.first() {
             return Err(fault.clone());
@@ -64,18 +70,15 @@ impl Fan {
         if let Some(baggage) = file.gateway.baggage {
             limits.baggage = baggage;
         }
+        let settings = Settings::of(file, &limits);
         let (mut members, mut notes) = (Vec::new(), Vec::new());
         for entry in file.entries.iter().filter(|entry| !entry.disabled) {
             let namespace = namespace(entry)?;
-            if !admits(entry) {
-                notes.push(not_admitted(entry));
-                continue;
-            }
-            match entry.resolve(&options.variables) {
+            match judge(entry) {
                 Ok(launch) => {
                     let (lanes, health) = lanes(entry, &launch, (&limits, options), old);
-                    let entry = entry.clone();
-                    members.push(Member { entry, lanes, health, launch, namespace });
+                    let permitted = Permitted { entry: entry.clone(), launch, settings };
+                    members.push(Member { permitted, lanes, health, namespace });
                 }
                 Err(note) => notes.push(note),
             }
@@ -89,21 +92,9 @@ impl Fan {
 
     /// Whether it has a server with the name of this one that is started in the same way.
     pub(crate) fn starts(&self, member: &Member) -> bool {
-        let is_same =
-            |it: &Member| it.entry.name == member.entry.name && it.launch == member.launch;
-        self.members.iter().any(is_same)
+        let (name, launch) = (member.name(), &member.permitted.launch);
+        self.members.iter().any(|it| it.name() == name && it.permitted.launch == *launch)
     }
-}
-
-/// Why an entry is left out that a reload brought.
-fn not_admitted(entry: &ServerEntry) -> ConfigError {
-    let effect = match entry.start {
-        Start::Command(_) => "run a command",
-        Start::Http(_) => "call a URL",
-    };
-    let problem = format!("the entry is new or changed, and would {effect}");
-    let note = ConfigError::new(&entry.file, entry.at.as_str(), problem);
-    note.with_advice("restart the gateway to use it")
 }
 
 /// The connections of an old load if its entry says the same, else new ones, which take over what
@@ -114,13 +105,14 @@ fn lanes(
     (limits, options): (&GatewayLimits, &GatewayOptions),
     old: &[Member],
 ) -> (Lanes, Health) {
-    let is_same = |other: &&Member| {
-        other.launch == *launch
-            && other.lanes.has_limits(limits)
-            && other.entry.name == entry.name
-            && other.entry.share == entry.share
-            && other.entry.isolate == entry.isolate
-            && other.entry.asks == entry.asks
+    let is_same = |member: &&Member| {
+        let other = &member.permitted.entry;
+        member.permitted.launch == *launch
+            && member.lanes.has_limits(limits)
+            && other.name == entry.name
+            && other.share == entry.share
+            && other.isolate == entry.isolate
+            && other.asks == entry.asks
     };
     if let Some(member) = old.iter().find(is_same) {
         return (member.lanes.clone(), member.health.clone());
@@ -134,7 +126,7 @@ fn lanes(
     if let Some(memory) = &options.memory {
         lanes = lanes.asking(remembered(entry, memory));
     }
-    if let Some(changed) = old.iter().find(|other| other.entry.name == entry.name) {
+    if let Some(changed) = old.iter().find(|other| other.name() == entry.name) {
         lanes = lanes.taking_over(&changed.lanes);
     }
     (lanes, Health::new(&entry.name, options.health.clone()))
@@ -155,13 +147,14 @@ fn mount(
 ) -> Result<Service, ConfigError> {
     let name = file.gateway.name.as_deref().unwrap_or("bowline");
     let mut server = Server::new(name, env!("CARGO_PKG_VERSION")).limits(limits.server());
-    let entries = members.iter().map(|member| member.entry.clone()).collect();
+    let entries = members.iter().map(|member| member.permitted.entry.clone()).collect();
     let owners = Arc::new(ResourceOwners::new(entries, options.reporter.clone()));
     for (number, member) in members.iter().enumerate() {
-        let speaks = member.entry.instructions && file.gateway.instructions != Some(false);
+        let Permitted { entry, settings, .. } = &member.permitted;
+        let speaks = entry.instructions && settings.instructions;
         let instructions = if speaks { limits.instructions } else { 0 };
-        let findings = RuleFindings::new(&member.entry, options.reporter.clone());
-        let name = member.entry.name.as_str();
+        let findings = RuleFindings::new(entry, options.reporter.clone());
+        let name = member.name();
         let named = Named::new(member.lanes.clone(), name);
         let parking = Parking::new(named, name, lot.clone());
         let ruled = Ruled::new(parking, member.namespace.clone(), instructions, findings);
@@ -176,12 +169,13 @@ fn mount(
 fn check_collisions(members: &[Member]) -> Result<(), ConfigError> {
     let mut seen: BTreeMap<&Namespace, &ServerEntry> = BTreeMap::new();
     for member in members {
-        if let Some(other) = seen.insert(&member.namespace, &member.entry) {
+        let entry = &member.permitted.entry;
+        if let Some(other) = seen.insert(&member.namespace, entry) {
             let problem = format!(
                 "the prefix `{}` of its names is also that of `{}`",
                 member.namespace, other.name
             );
-            let fault = ConfigError::new(&member.entry.file, member.entry.at.as_str(), problem);
+            let fault = ConfigError::new(&entry.file, entry.at.as_str(), problem);
             return Err(fault.with_advice("give one of them another `namespace`"));
         }
     }
@@ -217,7 +211,8 @@ mod tests {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();
         let lot = ParkingLot::new(Default::default()).unwrap();
         let options = GatewayOptions::new(ConfigVariables::none());
-        Fan::new(&file, (&options, &lot), &[], &|_| true).map_err(|error| error.to_string())
+        let resolve = |entry: &ServerEntry| entry.resolve(&options.variables);
+        Fan::new(&file, (&options, &lot), &[], &resolve).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //!
 //! # Reading order
 //!
-//! * [`hidden`]: characters that a reader does not see.
 //! * [`config`]: the servers that configuration files of hosts name.
 //! * `limits`: every count and duration.
 //! * `dial`: opens connections to one server; `met`: what the server told; `supervise`: opens them
@@ -14,6 +13,7 @@
 //! * `rules`: which tools of a server are offered, under which names.
 //! * `health`: whether the servers work; `resource_owners`: resources that several servers list.
 //! * `options`: what a gateway can be given besides its file; `reporter`: reports of its faults.
+//! * `permitted`: which entries a reload may use.
 //! * `fan`: all servers of a file behind one service; `service`: the gateway, which can load another
 //!   file; `acknowledge`: subscriptions that outlive what serves them.
 //! * `bridge`: a server that answers as an upstream does; `tasks`: calls that it runs as tasks.
@@ -26,7 +26,6 @@ pub mod config;
 mod dial;
 mod fan;
 mod health;
-pub mod hidden;
 mod lanes;
 mod limits;
 mod memory;
@@ -34,6 +33,7 @@ mod met;
 mod named;
 mod options;
 pub mod park;
+mod permitted;
 mod refusal;
 mod reporter;
 mod resource_owners;

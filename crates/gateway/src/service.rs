@@ -19,12 +19,13 @@ use tokio::sync::{Notify, watch};
 use tower_service::Service;
 
 use crate::acknowledge::Acknowledgement;
-use crate::config::{ConfigError, ConfigFile, ConfigVariables, Launch, ServerEntry, Start};
+use crate::config::{ConfigError, ConfigFile, ConfigVariables, ServerEntry};
 use crate::fan::{Fan, Member};
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
 use crate::options::GatewayOptions;
 use crate::park::ParkingLot;
+use crate::permitted::{Judgement, Permitted, Settings, not_admitted};
 
 /// Many servers as one upstream. Cheap to clone.
 ///
@@ -47,7 +48,7 @@ pub struct Gateway(Arc<Inner>);
 struct Inner {
     options: GatewayOptions,
     /// What the first load may start: the user named its file.
-    named: Vec<Named>,
+    named: Vec<Permitted>,
     lot: Arc<ParkingLot>,
     fan: RwLock<Arc<Fan>>,
     /// Held while a file is loaded, so that two loads do not start a server twice.
@@ -57,9 +58,6 @@ struct Inner {
     /// Servers of earlier loads that may run still.
     retired: Mutex<Vec<Lanes>>,
 }
-
-/// A program or URL that the gateway may use, as it stands in the file and with its variables.
-type Named = (Start, Launch);
 
 /// What a new load of the configuration did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,10 +96,11 @@ impl Gateway {
             None => ParkingLot::new(options.limits.park.clone()),
         };
         let lot = lot.map_err(|error| ConfigError::new(&file.path, "", error.to_string()))?;
-        let fan = Fan::new(file, (&options, &lot), &[], &|_| true)?;
+        let resolve = |entry: &ServerEntry| entry.resolve(&options.variables);
+        let fan = Fan::new(file, (&options, &lot), &[], &resolve)?;
         Ok(Self(Arc::new(Inner {
             options,
-            named: fan.members.iter().map(named).collect(),
+            named: fan.members.iter().map(|member| member.permitted.clone()).collect(),
             lot,
             fan: RwLock::new(Arc::new(fan)),
             loading: Mutex::default(),
@@ -112,9 +111,10 @@ impl Gateway {
 
     /// Replaces the servers by those of a file. Servers whose entries are the same go on running.
     ///
-    /// An entry that would run another command or call another URL than the file of the start and the
-    /// last load is left out, with a note: a change of the file may come from a stranger, as with
-    /// `git checkout`. [`reload_admitting`](Self::reload_admitting) uses such entries too.
+    /// An entry that would run another command, call another URL or expose more than the one of its name
+    /// that is in use, or else than that of the start, is left out, with a note: a change of the file may
+    /// come from a stranger, as with `git checkout`. [`reload_admitting`](Self::reload_admitting) uses
+    /// such entries too.
     ///
     /// # Errors
     ///
@@ -126,9 +126,19 @@ impl Gateway {
     /// The enabled entries of a file that [`reload`](Self::reload) leaves out, so that a program can
     /// ask its user.
     pub fn newcomers(&self, file: &ConfigFile) -> Vec<ServerEntry> {
+        let (fan, settings) = (self.fan(), self.settings(file));
+        let is_new = |entry: &&ServerEntry| {
+            !entry.disabled && matches!(self.judge((entry, settings), &fan), Judgement::New(_))
+        };
+        file.entries.iter().filter(is_new).cloned().collect()
+    }
+
+    /// The keys of an entry, and those of the section `gateway`, whose values expose more than those in
+    /// use. Empty if the entry is new or runs another command.
+    pub fn loosened(&self, file: &ConfigFile, entry: &ServerEntry) -> Vec<&'static str> {
         let fan = self.fan();
-        let entries = file.entries.iter().filter(|entry| !entry.disabled);
-        entries.filter(|entry| !self.knows(entry, &fan)).cloned().collect()
+        let known = self.known(entry, &fan).filter(|known| known.entry.start == entry.start);
+        known.map(|known| known.loosened(entry, self.settings(file))).unwrap_or_default()
     }
 
     /// The same as [`reload`](Self::reload), with those [`newcomers`](Self::newcomers) that the
@@ -145,16 +155,26 @@ impl Gateway {
         let _loading = lock(&self.0.loading);
         let old = self.fan();
         let Inner { options, lot, .. } = &*self.0;
-        let admits = |entry: &ServerEntry| self.knows(entry, &old) || admits(entry);
-        let fan = Fan::new(file, (options, lot), &old.members, &admits)?;
+        let settings = self.settings(file);
+        // What is judged is what is started: files of variables may change in between.
+        let judge = |entry: &ServerEntry| match self.judge((entry, settings), &old) {
+            Judgement::Permitted(launch) => Ok(launch),
+            Judgement::Unresolved(note) => Err(note),
+            Judgement::New(_) if !admits(entry) => {
+                Err(not_admitted(entry, &self.loosened(file, entry)))
+            }
+            Judgement::New(Some(launch)) => Ok(launch),
+            Judgement::New(None) => entry.resolve(&options.variables),
+        };
+        let fan = Fan::new(file, (options, lot), &old.members, &judge)?;
         let is_in =
             |fan: &Fan, lanes: &Lanes| fan.members.iter().any(|member| member.lanes.is_same(lanes));
         let mut reloaded = Reloaded { notes: fan.notes.clone(), ..Reloaded::default() };
         for member in fan.members.iter().filter(|member| !is_in(&old, &member.lanes)) {
-            reloaded.started.push(member.entry.name.clone());
+            reloaded.started.push(member.name().to_owned());
         }
         for member in old.members.iter().filter(|member| !is_in(&fan, &member.lanes)) {
-            reloaded.stopped.push(member.entry.name.clone());
+            reloaded.stopped.push(member.name().to_owned());
         }
         let fan = Arc::new(fan);
         *write(&self.0.fan) = fan.clone();
@@ -166,18 +186,23 @@ impl Gateway {
         Ok(reloaded)
     }
 
-    /// Whether an entry runs a command, or calls a URL, that the gateway may use. What stands in the
-    /// entry is compared first, so that the file of variables of a stranger's entry is not read.
-    fn knows(&self, entry: &ServerEntry, fan: &Fan) -> bool {
-        let known = || self.0.named.iter().cloned().chain(fan.members.iter().map(named));
-        if !known().any(|(start, _)| start == entry.start) {
-            return false;
+    /// What a reload makes of an entry: it is compared with the one of its name that is in use, or else
+    /// with that of the start.
+    fn judge(&self, (entry, settings): (&ServerEntry, Settings), fan: &Fan) -> Judgement {
+        let resolve = || entry.resolve(&self.0.options.variables);
+        match self.known(entry, fan) {
+            Some(known) => known.judge((entry, settings), resolve),
+            None => Judgement::New(None),
         }
-        match entry.resolve(&self.0.options.variables) {
-            Ok(launch) => known().any(|(_, known)| known == launch),
-            // It is not started, and its own note says why.
-            Err(_) => true,
-        }
+    }
+
+    fn known<'a>(&'a self, entry: &ServerEntry, fan: &'a Fan) -> Option<&'a Permitted> {
+        let in_use = fan.members.iter().map(|member| &member.permitted);
+        in_use.chain(&self.0.named).find(|known| known.entry.name == entry.name)
+    }
+
+    fn settings(&self, file: &ConfigFile) -> Settings {
+        Settings::of(file, &self.0.options.limits)
     }
 
     /// Stops a server of an earlier load. Its running calls end first if only settings of the gateway
@@ -221,16 +246,14 @@ impl Gateway {
     pub fn failing(&self) -> Vec<(String, String)> {
         let fan = self.fan();
         let members = fan.members.iter();
-        members
-            .filter_map(|it| Some((it.entry.name.clone(), it.health.cause(&it.lanes)?)))
-            .collect()
+        members.filter_map(|it| Some((it.name().to_owned(), it.health.cause(&it.lanes)?))).collect()
     }
 
     /// The servers with their names, in the order of the file.
     pub fn servers(&self) -> Vec<(String, Lanes)> {
         let fan = self.fan();
         let members = fan.members.iter();
-        members.map(|member| (member.entry.name.clone(), member.lanes.clone())).collect()
+        members.map(|member| (member.name().to_owned(), member.lanes.clone())).collect()
     }
 
     /// Entries of the file that were left out, because a variable has no value.
@@ -306,10 +329,6 @@ impl Gateway {
         };
         (Box::pin(listening), begun)
     }
-}
-
-fn named(member: &Member) -> Named {
-    (member.entry.start.clone(), member.launch.clone())
 }
 
 /// Reports that all lists may have changed.

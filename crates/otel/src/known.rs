@@ -2,12 +2,13 @@
 //!
 //! A peer can call a tool by any name, and a server can answer any name. If each of them became an
 //! attribute of a metric, the metric would grow without end. So a name counts only if a list of the
-//! server had it, is short, and holds no control characters; and only a limited number of names count.
+//! server had it, it is short, and a reader sees all of it; and only a limited number of names count.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::{PoisonError, RwLock};
 
+use bowline_types::hidden::has_hidden;
 use bowline_types::method::Method;
 use bowline_types::read::read;
 use serde::Deserialize;
@@ -65,9 +66,9 @@ impl Known<String> {
     }
 }
 
-/// Whether a name may be an attribute: it is short, and has no control characters.
+/// Whether a name may be an attribute: it is short, and has only characters that a reader sees.
 pub(crate) fn is_presentable(name: &str) -> bool {
-    name.len() <= LONGEST_NAME && !name.chars().any(char::is_control)
+    name.len() <= LONGEST_NAME && !has_hidden(name)
 }
 
 #[derive(Deserialize)]
@@ -99,9 +100,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_and_one_with_control_characters_do_not_count() {
+    fn a_long_name_and_one_that_a_reader_does_not_see_whole_do_not_count() {
         assert!(is_presentable("git__git_status") && is_presentable(&"a".repeat(LONGEST_NAME)));
         assert!(!is_presentable(&"a".repeat(LONGEST_NAME + 1)));
-        assert!(!is_presentable("\u{1b}[2J") && !is_presentable("a\nb"));
+        for name in ["\u{1b}[2J", "a\nb", "a\u{202e}b", "ad\u{200b}min", "admin\u{fe0f}"] {
+            assert!(!is_presentable(name), "{name:?}");
+        }
     }
 }

@@ -100,10 +100,23 @@ impl Wrapper for Watched {
     #[cold]
     fn replace(&self, failure: Error) -> Error {
         if self.outages.may_write() {
-            eprintln!("the store failed: {}", with_causes(&failure));
+            eprintln!("{}", line(&failure));
         }
         Error::new(REASON).caused_by(failure)
     }
+}
+
+/// The line about a failure. A database may have written its text, so it has escapes for what would
+/// command a terminal, or would not be seen.
+fn line(failure: &Error) -> String {
+    let mut line = "the store failed: ".to_owned();
+    for c in with_causes(failure).chars() {
+        match c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric() {
+            true => line.push(c),
+            false => line.extend(c.escape_debug()),
+        }
+    }
+    line
 }
 
 /// A failure and its causes, as far as its text does not have them.
@@ -180,6 +193,12 @@ mod tests {
         assert_eq!(error.to_string(), REASON);
         assert_eq!(error.source().unwrap().to_string(), "out of reach");
         assert_eq!(with_causes(&error), format!("{REASON}: out of reach"));
+    }
+
+    #[test]
+    fn the_text_of_a_database_does_not_command_a_terminal() {
+        let failure = Error::new("out of reach").caused_by(Error::new("a\u{1b}[2J\nb \u{202e}ü"));
+        assert_eq!(line(&failure), r"the store failed: out of reach: a\u{1b}[2J\nb \u{202e}ü");
     }
 
     #[test]

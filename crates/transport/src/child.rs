@@ -9,6 +9,7 @@ mod exit;
 mod group;
 mod process;
 mod restart;
+mod stderr_lines;
 mod tail;
 #[cfg(unix)]
 mod watchdog;
@@ -24,8 +25,8 @@ use std::time::Duration;
 
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
-use bowline_proto::transmit::Transmit;
 use bowline_proto::secrets::Secrets;
+use bowline_proto::transmit::Transmit;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use self::exit::ExitWatch;
@@ -33,6 +34,7 @@ use self::group::ProcessGroup;
 use self::process::Process;
 use self::restart::Respawn;
 pub use self::restart::Restart;
+use self::stderr_lines::StderrLines;
 pub use self::tail::StderrTail;
 use crate::error::Error;
 use crate::lines::{LinesReader, LinesWriter};
@@ -81,6 +83,8 @@ pub enum Stderr {
     /// quoted in the error when the child dies.
     #[default]
     Capture,
+    /// The same, and each line goes to this function, without its line end.
+    Lines(fn(&str)),
     /// To the standard error of this process.
     Inherit,
     /// It is discarded.
@@ -118,14 +122,14 @@ impl Command {
 
     /// Sets an environment variable. It comes on top of those that are passed on. The last value
     /// for a name counts.
-    #[must_use]
-    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
-        self
     ///
     /// The value may be a credential. So a value of at least eight bytes is replaced by `[redacted]`
     /// in the errors of the server, in results of tools that report a failure, and in what an error
     /// quotes of standard error.
+    #[must_use]
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self
     }
 
     /// Passes on this process's whole environment, secrets included.
@@ -195,7 +199,7 @@ impl Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(match self.stderr {
-            Stderr::Capture => Stdio::piped(),
+            Stderr::Capture | Stderr::Lines(_) => Stdio::piped(),
             Stderr::Inherit => Stdio::inherit(),
             Stderr::Null => Stdio::null(),
         });
@@ -221,9 +225,19 @@ impl Command {
         let stdin = ChildStdin::from_std(stdin.ok_or_else(missing)?)?;
         let stdout = ChildStdout::from_std(stdout.ok_or_else(missing)?)?;
         if let Some(stderr) = stderr {
-            process.capture_stderr(ChildStderr::from_std(stderr)?);
+            let lines = match self.stderr {
+                Stderr::Lines(function) => StderrLines::to(function),
+                _ => StderrLines::default(),
+            };
+            process.capture_stderr(ChildStderr::from_std(stderr)?, lines);
         }
         Ok(Child { stdin, stdout, process: Arc::new(process), respawn: None })
+    }
+
+    /// What the server was given, and what its errors must not show.
+    fn secrets(&self) -> Secrets {
+        let values = self.environment.iter().map(|(_, value)| value.to_string_lossy().into_owned());
+        Secrets::new(values)
     }
 
     fn failed(&self, reason: &str) -> Error {
@@ -234,12 +248,6 @@ impl Command {
     fn reason(&self, error: &io::Error) -> String {
         // The error of a missing directory is the same as that of a missing program.
         if let Some(directory) = self.directory.as_deref().filter(|path| !path.is_dir()) {
-    /// What the server was given, and what its errors must not show.
-    fn secrets(&self) -> Secrets {
-        let values = self.environment.iter().map(|(_, value)| value.to_string_lossy().into_owned());
-        Secrets::new(values)
-    }
-
             return format!("`{}` is no directory", directory.display());
         }
         match error.kind() {
@@ -348,6 +356,8 @@ impl Transport for Child {
 #[derive(Debug)]
 pub struct ChildReader {
     lines: LinesReader<ChildStdout>,
+    /// Of one message.
+    limits: Limits,
     process: Arc<Process>,
     exit: ExitWatch,
     /// Whether the end of the server was reported.
@@ -356,8 +366,6 @@ pub struct ChildReader {
 
 impl Reader for ChildReader {
     /// Reads the next unit of text; `None` when the server ended without a failure.
-    /// Of one message.
-    limits: Limits,
     ///
     /// # Errors
     ///

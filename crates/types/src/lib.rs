@@ -27,6 +27,7 @@
 //! * [`trace`]: the keys of `_meta` that carry a trace context.
 //! * [`error`]: the error object that one side sends to the other.
 //! * [`empty`]: params and results without members.
+//! * [`hidden`]: characters that a reader does not see.
 //! * [`text`]: counts and excerpts for error messages.
 //! * [`host`]: which hosts of URLs are this machine.
 //!
@@ -73,6 +74,7 @@ pub mod rpc;
 
 pub mod empty;
 pub mod error;
+pub mod hidden;
 pub mod host;
 pub mod id;
 pub mod json;

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use crate::hidden::marked;
+
 /// The most characters of a peer's text that a message repeats.
 const LONGEST: usize = 100;
 
@@ -10,14 +12,14 @@ pub fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The beginning of a peer's text, for a message of one line: control characters are escaped, and
-/// long text is cut.
+/// The beginning of a peer's text, for a message of one line: [hidden](crate::hidden) characters are
+/// escaped, and long text is cut.
 pub fn excerpt(text: &str) -> String {
     let mut shown = String::new();
-    for character in text.chars().take(LONGEST) {
-        match character {
-            control if control.is_control() => shown.extend(control.escape_default()),
-            character => shown.push(character),
+    for (character, is_hidden) in marked(text).take(LONGEST) {
+        match is_hidden {
+            true => shown.extend(character.escape_default()),
+            false => shown.push(character),
         }
     }
     if text.chars().nth(LONGEST).is_some() {
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn an_excerpt_is_short_and_on_one_line() {
-        assert_eq!(excerpt("a\nb\t\u{1b}ü"), "a\\nb\\t\\u{1b}ü");
+        assert_eq!(excerpt("a\nb\t\u{1b}ü\u{202e}"), "a\\nb\\t\\u{1b}ü\\u{202e}");
         assert_eq!(excerpt(&"x".repeat(100)), "x".repeat(100));
         assert_eq!(excerpt(&"x".repeat(101)), "x".repeat(100) + "…");
     }

@@ -39,7 +39,8 @@ use crate::variables::InputArgs;
 /// `$NAME` stays as it is. Clients may speak any revision of the protocol. Names of tools and prompts
 /// get the name of their server as prefix. Servers are started when they are needed, shared by all
 /// clients, and stopped when idle. Changes of the file count at once; a command or URL that a change
-/// brings needs consent, unless the file is in your folder of configurations.
+/// brings, and rules that expose more, need consent, unless the file is in your folder of
+/// configurations.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -189,7 +190,7 @@ impl Args {
     fn options(&self, variables: ConfigVariables, observation: &Observation) -> GatewayOptions {
         let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
         let (layers, verbose) = (observation.upstream_layers(), self.verbose);
-        let stderr = if verbose { Stderr::Inherit } else { Stderr::Capture };
+        let stderr = if verbose { Stderr::Lines(print::of_server) } else { Stderr::Capture };
         let options = GatewayOptions::new(variables)
             .dialled_by(move |entry, launch| {
                 let dial = launch.configured(&logins, layers(&entry.name), stderr);

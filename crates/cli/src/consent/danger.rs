@@ -9,7 +9,7 @@ use self::known::{
     CODE_LETTERS, CODE_OPTIONS, CODE_TAKERS, INTERPRETERS, PLACES, ROUTES, RUNNERS, SHELLS,
     VARIABLES, WORDS, WRAPPERS,
 };
-use super::quoting::shortened;
+use super::quoting::{quoted_unless_plain, shortened};
 
 /// How many variables of a kind are named.
 const MOST_NAMED: usize = 6;
@@ -33,7 +33,7 @@ pub(super) fn of_command(entry: &CommandEntry, variables: &ConfigVariables) -> V
     }
     findings.extend(of_variables(entry));
     findings.extend(entry.env_file.iter().map(|file| {
-        let file = shortened(file.raw());
+        let file = shortened(&quoted_unless_plain(file.raw()));
         format!("the variables in `{file}`, which are not shown, can make programs run other code")
     }));
     findings
@@ -91,7 +91,10 @@ fn of_variables(entry: &CommandEntry) -> impl Iterator<Item = String> {
     ];
     kinds.into_iter().filter_map(move |(list, danger)| {
         let named: Vec<&String> = names.iter().copied().filter(|it| is_listed(list, it)).collect();
-        let shown = named.iter().take(MOST_NAMED).map(|it| format!("`{}`", shortened(it)));
+        let shown = named
+            .iter()
+            .take(MOST_NAMED)
+            .map(|it| format!("`{}`", shortened(&quoted_unless_plain(it))));
         let shown = shown.collect::<Vec<_>>().join(", ");
         match named.len() {
             0 => None,

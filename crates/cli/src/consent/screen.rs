@@ -2,8 +2,9 @@
 //! dangerous about it, and last, above the question, what would run or be called.
 //!
 //! A value that is set for the server is shortened, with its length; the command, its arguments,
-//! the URL and all names are whole. Every line is broken here and indented, so that no text of the
-//! file begins a line of the terminal.
+//! the URL and all names are whole. Every line is broken here. A row that continues the one above begins
+//! with a sign, and names, spaces included, are in quotes: so no text of the file begins a row, or looks
+//! like one of its own.
 
 use bowline::Command;
 use bowline_gateway::config::{
@@ -11,14 +12,21 @@ use bowline_gateway::config::{
 };
 
 use super::danger;
-use super::quoting::{LONGEST_VALUE, cut, quoted_unless_plain, shortened};
-use crate::print::table::hanging;
+use super::quoting::{
+    LONGEST_VALUE, cut, quoted, quoted_unless_plain, shortened, with_counted_spaces,
+};
+use crate::print::table::wrap;
 use crate::print::{BOLD, TerminalText, WARNING, line, text};
 
 /// The most fields that a log gets; a terminal gets all.
 const MOST_FIELDS: usize = 40;
 /// The longest command or URL that a log gets whole, in characters.
 const LONGEST_SUBJECT: usize = 4000;
+
+/// Begins a row that continues the one above.
+const CONTINUED: &str = "\n  ↳ ";
+/// How many columns are left for sign and indentation.
+const MARGIN: usize = 4;
 
 /// What the user reads.
 pub(super) struct ConsentScreen {
@@ -34,27 +42,32 @@ pub(super) struct ConsentScreen {
 }
 
 impl ConsentScreen {
-    pub(super) fn of(entry: &ServerEntry, variables: &ConfigVariables) -> Self {
+    /// `loosened` are the keys that expose more than in the entry that is in use.
+    pub(super) fn of(entry: &ServerEntry, variables: &ConfigVariables, loosened: &[&str]) -> Self {
         let file = BOLD.on(line(shortened(&quoted_unless_plain(&entry.file.to_string_lossy()))));
-        let name = shortened(&entry.name);
+        let name = quoted(&shortened(&entry.name));
         let place = text!("`{}` of {}", entry.at, entry.file.display());
-        let (head, fields, warnings, rights, subject) = match &entry.start {
+        let (head, mut fields, warnings, rights, subject) = match &entry.start {
             Start::Command(command) => (
-                text!(" wants to run code on this machine, as {name:?}:"),
+                text!(" wants to run code on this machine, as {name}:"),
                 command_fields(entry, command),
                 danger::of_command(command, variables),
                 "It runs with your rights: it can read and change your files, and use the network.",
                 command_line(command),
             ),
             Start::Http(http) => (
-                text!(" wants to call a server, as {name:?}:"),
+                text!(" wants to call a server, as {name}:"),
                 http_fields(entry, http),
                 Vec::new(),
                 "The server gets what you send to it.",
                 quoted_unless_plain(http.url.raw()),
             ),
-            _ => (text!(" names {name:?}"), Vec::new(), Vec::new(), "", String::new()),
+            _ => (text!(" names {name}"), Vec::new(), Vec::new(), "", String::new()),
         };
+        if !loosened.is_empty() {
+            fields
+                .push(text!("with settings that expose more than before: {}", loosened.join(", ")));
+        }
         let warnings = warnings.iter().map(|it| WARNING.on("warning:") + " " + line(it));
         Self { head: file + head, fields, warnings: warnings.collect(), rights, subject, place }
     }
@@ -80,18 +93,18 @@ impl ConsentScreen {
     }
 
     fn laid_out(&self, fields: &[TerminalText], subject: &str, columns: usize) -> TerminalText {
-        let room = columns.saturating_sub(2).max(20);
+        let room = columns.saturating_sub(MARGIN).max(20);
+        let wrapped = |text: &TerminalText| TerminalText::joined(wrap(text, room), CONTINUED);
         let indented = |text: &TerminalText| {
-            let rows = text.pieces(room);
-            TerminalText::joined(rows.iter().map(|row| TerminalText::from("  ") + row), "\n")
+            TerminalText::from("  ") + TerminalText::joined(text.pieces(room), CONTINUED)
         };
-        let mut parts = vec![hanging(&self.head, room, 2), TerminalText::default()];
+        let mut parts = vec![wrapped(&self.head), TerminalText::default()];
         parts.extend(fields.iter().map(indented));
         if !fields.is_empty() {
             parts.push(TerminalText::default());
         }
-        parts.extend(self.warnings.iter().map(|it| hanging(it, room, 2)));
-        parts.push(hanging(&self.rights.into(), room, 0));
+        parts.extend(self.warnings.iter().map(wrapped));
+        parts.push(TerminalText::joined(wrap(&self.rights.into(), room), "\n"));
         parts.push(TerminalText::default());
         parts.push(indented(&line(subject)));
         fitted(&TerminalText::joined(parts, "\n"), columns)
@@ -100,10 +113,10 @@ impl ConsentScreen {
 
 /// Breaks what is still too wide, such as a long path.
 fn fitted(text: &TerminalText, columns: usize) -> TerminalText {
-    let room = columns.saturating_sub(2).max(20);
+    let room = columns.saturating_sub(MARGIN).max(20);
     let rows = text.lines().map(|line| match line.width() <= columns {
         true => line,
-        false => TerminalText::joined(line.pieces(room), "\n  "),
+        false => TerminalText::joined(line.pieces(room), CONTINUED),
     });
     TerminalText::joined(rows, "\n")
 }
@@ -111,18 +124,19 @@ fn fitted(text: &TerminalText, columns: usize) -> TerminalText {
 /// The program and its arguments, words that are not plain in quotes.
 fn command_line(entry: &CommandEntry) -> String {
     let args = entry.args.iter().map(Template::raw);
-    Command::new(entry.command.raw()).args(args).to_string()
+    with_counted_spaces(&Command::new(entry.command.raw()).args(args).to_string())
 }
 
 fn command_fields(entry: &ServerEntry, command: &CommandEntry) -> Vec<TerminalText> {
     let mut fields = Vec::new();
-    fields.extend(command.cwd.as_ref().map(|it| text!("in the folder {:?}", it.raw())));
+    fields.extend(command.cwd.as_ref().map(|it| text!("in the folder {}", quoted(it.raw()))));
     let file = command.env_file.as_ref();
-    fields.extend(file.map(|it| text!("with the variables in the file {:?}", it.raw())));
+    fields.extend(file.map(|it| text!("with the variables in the file {}", quoted(it.raw()))));
     fields.extend(values(entry, &command.pass_env));
     let (dangerous, others): (Vec<_>, Vec<_>) =
         command.env.iter().partition(|(name, _)| danger::is_dangerous_variable(name));
     for (name, value) in dangerous.into_iter().chain(others) {
+        let name = quoted_unless_plain(name);
         fields.push(text!("with the variable {name}={}", quoted_value(value)));
     }
     fields
@@ -134,6 +148,7 @@ fn http_fields(entry: &ServerEntry, http: &HttpEntry) -> Vec<TerminalText> {
     fields
         .extend(bearer.map(|name| text!("with the header Authorization: \"Bearer ${{{name}}}\"")));
     for (name, value) in &http.headers {
+        let name = quoted_unless_plain(name);
         fields.push(text!("with the header {name}: {}", quoted_value(value)));
     }
     fields
@@ -158,7 +173,7 @@ fn values(entry: &ServerEntry, passed: &[String]) -> Vec<TerminalText> {
 fn quoted_value(value: &Template) -> String {
     let length = value.raw().chars().count();
     match length <= LONGEST_VALUE {
-        true => format!("{:?}", value.raw()),
-        false => format!("{:?} ({length} characters)", cut(value.raw(), LONGEST_VALUE)),
+        true => quoted(value.raw()),
+        false => format!("{} ({length} characters)", quoted(&cut(value.raw(), LONGEST_VALUE))),
     }
 }

@@ -1,12 +1,12 @@
 //! JSON for programs, and indented for people who read along.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
+use bowline::types::hidden::marked;
 use bowline::types::json::RawJson;
-use bowline_gateway::hidden::marked;
 use serde::Serialize;
 
-use super::{bytes, is_terminal};
+use super::{bytes, held, is_terminal};
 
 /// Prints a value as JSON to standard output, indented.
 pub(crate) fn print(value: &impl Serialize) {
@@ -25,10 +25,8 @@ pub(crate) fn print_line(value: &impl Serialize) {
 
 /// Prints a value as one line of JSON to standard error.
 pub(crate) fn note_line(value: &impl Serialize) {
-    let mut stderr = io::stderr().lock();
     let json = RawJson::from_value(value).unwrap_or_default();
-    let json = shown(json.as_str(), stderr.is_terminal());
-    let _ = writeln!(stderr, "{json}");
+    held::line(&shown(json.as_str(), io::stderr().is_terminal()));
 }
 
 /// Writes the JSON as it is, or escaped if a terminal shows it. Colours are no part of JSON, so

@@ -2,14 +2,14 @@
 //! uncleaned.
 //!
 //! It is made of literals of this program, of text that [`line`], [`lines`] or [`paragraph`] has
-//! cleaned of [hidden](bowline_gateway::hidden) characters, and of these joined with `+`. A `String`
+//! cleaned of [hidden](bowline::types::hidden) characters, and of these joined with `+`. A `String`
 //! is no such text, and what prints takes nothing else.
 
 use std::fmt::Display;
 use std::ops::{Add, AddAssign};
 
 use anstyle::Style;
-use bowline_gateway::hidden::marked;
+use bowline::types::hidden::marked;
 use console::{measure_text_width, truncate_str};
 
 /// Text that may reach a terminal.
@@ -59,6 +59,12 @@ impl TerminalText {
     ) -> Self {
         let texts: Vec<String> = texts.into_iter().map(|text| text.into().0).collect();
         Self(texts.join(separator))
+    }
+
+    /// The help of a command line, which literals describe.
+    pub(crate) fn help<C: clap::CommandFactory>(template: &'static str) -> Self {
+        let help = C::command().help_template(template).render_help();
+        Self(help.ansi().to_string())
     }
 
     /// So many spaces.
@@ -176,13 +182,6 @@ impl From<&Self> for TerminalText {
     }
 }
 
-impl From<clap::builder::StyledStr> for TerminalText {
-    /// A help text, which is made of the literals that describe the command line.
-    fn from(help: clap::builder::StyledStr) -> Self {
-        Self(help.ansi().to_string())
-    }
-}
-
 impl<T: Into<Self>> Add<T> for TerminalText {
     type Output = Self;
 
@@ -212,6 +211,7 @@ const _: () = {
     let _ = <std::borrow::Cow<'static, str> as Unless<_>>::holds;
     let _ = <std::fmt::Arguments<'static> as Unless<_>>::holds;
     let _ = <std::path::PathBuf as Unless<_>>::holds;
+    let _ = <clap::builder::StyledStr as Unless<_>>::holds;
 };
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use bowline::types::elicitation::schema::{
     FieldKind, FormField, FormSchema, MultiSelectSchema, SelectOption, SelectSchema,
 };
 use bowline::types::json::{Object, RawJson};
-use console::Term;
 
 use crate::exit::Failure;
 use crate::print::table::wrap;
@@ -59,7 +58,7 @@ impl Asked<'_> {
     /// the terminal is not erased whole, and would be shown twice.
     fn describe(&self) {
         let Some(about) = &self.field.description else { return };
-        let width = usize::from(Term::stderr().size().1).max(20);
+        let width = usize::from(print::errors_size().1.unwrap_or(80)).max(20);
         print::note(TerminalText::joined(wrap(&paragraph(about), width), "\n"));
     }
 

@@ -22,7 +22,7 @@ impl TargetArgs {
         let variables = self.inputs.variables(found.workspace.as_deref());
         if found.origin == Origin::Project && !self.is_only_named {
             let agreed = if self.yes { Agreed::Yes } else { Agreed::No };
-            consent::ask(entry, &variables, agreed)?;
+            consent::ask(entry, &variables, &[], agreed)?;
         }
         let variables = self.ask_for_inputs(found, variables)?;
         let launch = match self.is_only_named {

@@ -43,12 +43,12 @@ impl Served {
         listed["tools"].as_array().unwrap().iter().any(|it| it["name"] == tool)
     }
 
-    /// Waits until a list has a tool: changes of the file are noticed within a second.
+    /// Waits until the file of [`with_a_command`] was loaded: changes are noticed within a second.
     #[track_caller]
-    fn wait_for(&self, tool: &str) {
+    fn wait_for_change(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
-        while !self.lists(tool) {
-            assert!(Instant::now() < deadline, "`{tool}` was never listed");
+        while self.lists("near__sleep") {
+            assert!(Instant::now() < deadline, "the changed file was never loaded");
             thread::park_timeout(Duration::from_millis(50));
         }
     }
@@ -85,11 +85,11 @@ fn set_mode(_: &Path, _: u32) {}
 
 const HTTP: [&str; 2] = ["--http", "127.0.0.1:0"];
 
-/// A file with a command that leaves a mark, and a namespace that tells that it was loaded.
+/// A file with a command that leaves a mark, and without a tool, which tells that it was loaded.
 fn with_a_command(folder: &Path) -> Value {
     let script = format!("touch {}/PWNED", folder.display());
     let mut demo = demo();
-    demo["namespace"] = "loaded".into();
+    demo["tools"] = json!({ "hide": ["sleep"] });
     json!({ "mcpServers": { "near": demo, "evil": { "command": "sh", "args": ["-c", script] } } })
 }
 
@@ -99,7 +99,7 @@ fn a_command_that_a_changed_file_of_a_project_brings_does_not_run_without_consen
     let served = Served::start("project/.mcp.json", &config, &HTTP);
     assert!(served.lists("near__echo"));
     write(&served.file, &with_a_command(served.folder.path()));
-    served.wait_for("loaded__echo");
+    served.wait_for_change();
     let folder = served.folder;
     let notes = served.serving.stop();
     assert!(!folder.path().join("PWNED").exists(), "the command ran: {notes}");
@@ -117,7 +117,7 @@ fn a_command_that_a_changed_file_brings_runs_with_yes_or_from_the_folder_of_the_
     ] {
         let served = Served::start(place, &config, options);
         write(&served.file, &with_a_command(served.folder.path()));
-        served.wait_for("loaded__echo");
+        served.wait_for_change();
         // The list has started it.
         assert!(served.folder.path().join("PWNED").exists(), "{place}");
     }

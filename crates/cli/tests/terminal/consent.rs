@@ -86,3 +86,64 @@ fn an_entry_that_does_not_fit_the_terminal_is_not_asked_about() {
         assert!(!has_run(&screen));
     }
 }
+
+/// A command that a file would like the user to read.
+const HARMLESS: &str = "/usr/bin/mcp-docs --read-only";
+
+// spec: LOCAL-2, LOCAL-4
+#[test]
+fn an_argument_padded_to_the_width_of_the_terminal_makes_no_row_of_its_own() {
+    let run = r#""command":"/usr/bin/env","args":["sh","-c","touch PWNED""#;
+    let begins = "/usr/bin/env sh -c \"touch PWNED\" \"".len();
+    for padding in [" ", "#", "\u{3000}"] {
+        let columns = if padding.len() > 1 { 2 } else { 1 };
+        let padding = padding.repeat((78 - begins) / columns);
+        let screen = list(&format!(r#"{run},"{padding}{HARMLESS}"]"#));
+        screen.wait_for("Run it?");
+        let shown = screen.shown();
+        assert!(!shown.lines().any(|line| line.starts_with("  /usr/bin/mcp-docs")), "{shown}");
+        screen.answer("n");
+        assert_eq!(screen.code(), 3);
+        assert!(!has_run(&screen));
+    }
+}
+
+// spec: LOCAL-2, LOCAL-4
+#[test]
+fn a_name_padded_to_the_width_of_the_terminal_makes_no_row_of_its_own() {
+    let field = |begin: &str| " ".repeat(78 - begin.len());
+    let run = RUN.replace("#FORGED", "");
+    let variable = field("with the variable NPM_CONFIG_");
+    let header = field("with the header X-A");
+    for (entry, question) in [
+        (format!(r#"{run},"env":{{"NPM_CONFIG_{variable}{HARMLESS}":"x"}}"#), "Run it?"),
+        (format!(r#"{run},"env":{{"NPM_CONFIG_a b {HARMLESS} c d e f":"x"}}"#), "Run it?"),
+        (
+            format!(r#""url":"https://mcp.example","headers":{{"X-A{header}{HARMLESS}":"x"}}"#),
+            "Call it?",
+        ),
+    ] {
+        let screen = list(&entry);
+        screen.wait_for(question);
+        let shown = screen.shown();
+        let is_forged = |line: &str| line.trim_start().starts_with("/usr/bin/mcp-docs");
+        assert!(!shown.lines().any(is_forged), "{shown}");
+        screen.answer("n");
+        assert_eq!(screen.code(), 3);
+    }
+}
+
+// spec: LOCAL-2, LOCAL-4
+#[test]
+fn a_run_of_spaces_is_shown_as_such() {
+    let spaces = " ".repeat(200);
+    let screen = list(&RUN.replace("#FORGED", &format!("#{spaces}x    y")));
+    screen.wait_for("Run it?");
+    let shown = screen.shown();
+    assert!(
+        shown.contains(r#"  /usr/bin/env sh -c "touch PWNED #\{200 spaces}x    y""#),
+        "{shown}"
+    );
+    screen.answer("n");
+    assert_eq!(screen.code(), 3);
+}

@@ -9,5 +9,6 @@ mod consent;
 mod forms;
 mod interrupts;
 mod progress;
+mod reload;
 mod screen;
 mod widths;

@@ -122,6 +122,11 @@ impl Screen {
         trimmed(&self.tmux(&["capture-pane", "-p"]))
     }
 
+    /// What the terminal shows, and what has scrolled away.
+    pub(crate) fn history(&self) -> String {
+        trimmed(&self.tmux(&["capture-pane", "-p", "-S", "-"]))
+    }
+
     /// What the terminal shows, with the codes of colours.
     pub(crate) fn coloured(&self) -> String {
         self.tmux(&["capture-pane", "-p", "-e"])

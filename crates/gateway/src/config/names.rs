@@ -3,7 +3,7 @@
 
 use super::document::At;
 use super::error::ConfigError;
-use crate::hidden::marked;
+use bowline_types::hidden::marked;
 
 /// The longest name, in characters.
 const LONGEST: usize = 256;

@@ -20,10 +20,11 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::group::ProcessGroup;
+use super::stderr_lines::StderrLines;
 use super::tail::StderrTail;
 use crate::error::Error;
-
 use crate::lines::may_be_message;
+
 /// How long after the end of its output a child may exit for both to be reported as one event.
 const EXIT_DELAY: Duration = Duration::from_millis(500);
 
@@ -43,9 +44,9 @@ pub(super) struct Process {
     shutdown: Mutex<Option<Shutdown>>,
     state: watch::Receiver<ProcessState>,
     stderr: Option<StderrTail>,
-    /// Whether it ever sent something that looks like a message.
     /// What the child was given.
     secrets: Arc<Secrets>,
+    /// Whether it ever sent something that looks like a message.
     answered: AtomicBool,
     /// Whether this side ends it, so that its exit status is not an error.
     closing: AtomicBool,
@@ -76,8 +77,8 @@ impl Process {
             shutdown: Mutex::new(Some(shutdown)),
             state,
             stderr: None,
-            answered: AtomicBool::new(false),
             secrets: Arc::new(secrets),
+            answered: AtomicBool::new(false),
             closing: AtomicBool::new(false),
         }
     }
@@ -91,14 +92,14 @@ impl Process {
     }
 
     /// Reads standard error as long as the child lives, and keeps the end of it.
-    pub(super) fn capture_stderr(&mut self, stderr: ChildStderr) {
+    pub(super) fn capture_stderr(&mut self, stderr: ChildStderr, lines: StderrLines) {
         let tail = StderrTail::new(Arc::clone(&self.secrets));
         self.stderr = Some(tail.clone());
         let shutdown = lock(&self.shutdown);
         if let Some(shutdown) = shutdown.as_ref() {
             let sender = shutdown.state.0.clone();
             sender.send_modify(|state| state.silent = false);
-            tokio::spawn(read_stderr(stderr, tail, sender));
+            tokio::spawn(read_stderr(stderr, (tail, lines), sender));
         }
     }
 
@@ -110,8 +111,6 @@ impl Process {
         }
     }
 
-    /// Whether it exited with a failure or was killed. `false` once the shutdown has begun, which
-    /// watches it itself.
     /// Takes what the child was given out of an answer that reports a failure.
     pub(super) fn redact(&self, unit: Unit, limits: &Limits) -> Unit {
         match unit {
@@ -122,6 +121,8 @@ impl Process {
         }
     }
 
+    /// Whether it exited with a failure or was killed. `false` once the shutdown has begun, which
+    /// watches it itself.
     pub(super) fn has_failed(&self) -> bool {
         lock(&self.shutdown).as_ref().is_some_and(|shutdown| shutdown.group.has_leader_failed())
     }
@@ -290,7 +291,7 @@ impl Shutdown {
 /// Reads standard error into `tail` until it ends, or until the shutdown is over.
 async fn read_stderr(
     mut stderr: ChildStderr,
-    tail: StderrTail,
+    (tail, mut lines): (StderrTail, StderrLines),
     state: watch::Sender<ProcessState>,
 ) {
     let mut changes = state.subscribe();
@@ -303,9 +304,13 @@ async fn read_stderr(
         };
         match chunk.get(..count) {
             None | Some([]) => break,
-            Some(bytes) => tail.push(bytes),
+            Some(bytes) => {
+                tail.push(bytes);
+                lines.push(bytes);
+            }
         }
     }
+    lines.end();
     state.send_modify(|state| state.silent = true);
 }
 

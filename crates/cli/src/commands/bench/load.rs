@@ -9,14 +9,13 @@ use bowline::Client;
 use bowline::types::json::Object;
 use bowline::types::method::Method;
 use bowline::types::revision::Revision;
-use console::Term;
 use hdrhistogram::Histogram;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use crate::exit::{Exit, Failure};
 use crate::print::bar::Bar;
-use crate::print::{lines, text};
+use crate::print::{self, lines, text};
 
 /// What every request is.
 #[derive(Debug)]
@@ -98,7 +97,7 @@ pub(super) struct Tally {
 
 impl Load {
     pub(super) fn new(work: Work, count: u64, time: Duration) -> Self {
-        let bar = Bar::new(bar_template(Term::stderr().size().1), Some(count));
+        let bar = Bar::new(bar_template(print::errors_size().1.unwrap_or(80)), Some(count));
         bar.message(text!("{}s", time.as_secs_f64()));
         let tally = Tally {
             // Up to an hour, with three digits; longer times count as an hour.

@@ -5,8 +5,10 @@
 //! and variation selectors can carry whole messages. Letters of any script are seen, and stay.
 //!
 //! A joiner (U+200C, U+200D) between two characters outside of ASCII stays: it belongs to the
-//! spelling of Persian and Indic words, and holds emoji together. Beside ASCII it only hides.
-//! Flags of regions such as Scotland are spelled with tags, and are shown as escapes.
+//! spelling of Persian and Indic words, and holds emoji together. So does one variation selector
+//! directly after such a character, where it chooses between two looks, and in a keycap such as 1️⃣.
+//! Beside ASCII both only hide. Flags of regions such as Scotland are spelled with tags, and some
+//! ideographs with selectors from U+E0100; these are shown as escapes.
 
 use std::iter;
 
@@ -16,24 +18,42 @@ pub fn marked(text: &str) -> impl Iterator<Item = (char, bool)> + '_ {
     let mut rest = text.chars().peekable();
     iter::from_fn(move || {
         let c = rest.next()?;
-        let is_joining = is_joiner(c)
-            && previous.is_some_and(may_be_joined)
-            && rest.peek().is_some_and(|next| may_be_joined(*next));
+        let follows_seen = previous.is_some_and(is_seen_beyond_ascii);
+        let next = rest.peek().copied();
+        let belongs = match c {
+            '\u{200c}' | '\u{200d}' => follows_seen && next.is_some_and(is_seen_beyond_ascii),
+            _ if is_selector(c) => {
+                follows_seen || previous.is_some_and(is_key) && next == Some(KEYCAP)
+            }
+            _ => false,
+        };
         previous = Some(c);
-        Some((c, is_hidden(c) && !is_joining))
+        Some((c, is_hidden(c) && !belongs))
     })
 }
 
-fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
+/// Whether a text has a character that a reader does not see.
+pub fn has_hidden(text: &str) -> bool {
+    marked(text).any(|(_, is_hidden)| is_hidden)
 }
 
-fn may_be_joined(c: char) -> bool {
+/// Encloses the digit before it.
+const KEYCAP: char = '\u{20e3}';
+
+fn is_key(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '#' | '*')
+}
+
+/// A character that chooses between looks of the one before it.
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+fn is_seen_beyond_ascii(c: char) -> bool {
     !c.is_ascii() && !is_hidden(c)
 }
 
-/// Control characters, and those that Unicode calls ignorable or that format text, but for the
-/// selectors U+FE00–U+FE0F, which choose between the two looks of an emoji.
+/// Control characters, those that Unicode calls ignorable or that format text, and two that are blank.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -45,15 +65,18 @@ fn is_hidden(c: char) -> bool {
                 | '\u{1160}'
                 | '\u{17b4}'
                 | '\u{17b5}'
-                | '\u{180e}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
                 | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
                 | '\u{ffa0}'
                 | '\u{fff0}'..='\u{fffb}'
                 | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d159}'
                 | '\u{1d173}'..='\u{1d17a}'
                 | '\u{e0000}'..='\u{e0fff}'
         )
@@ -93,5 +116,28 @@ mod tests {
         assert_eq!(hidden("ad\u{200d}min"), ['\u{200d}']);
         assert_eq!(hidden("é\u{200d}\u{200d}é"), ['\u{200d}', '\u{200d}']);
         assert_eq!(hidden("\u{200c}é"), ['\u{200c}']);
+    }
+
+    #[test]
+    fn a_variation_selector_stays_only_after_a_character_that_has_variants() {
+        for text in
+            ["❤\u{fe0f}", "葛\u{fe00}", "1\u{fe0f}\u{20e3}", "#\u{fe0f}\u{20e3}", "ᠠ\u{180b}"]
+        {
+            assert_eq!(hidden(text), Vec::<char>::new(), "{text:?}");
+        }
+        assert_eq!(hidden("admin\u{fe0f}"), ['\u{fe0f}']);
+        assert_eq!(hidden("1\u{fe0f}"), ['\u{fe0f}']);
+        assert_eq!(hidden("a\u{fe0f}\u{20e3}"), ['\u{fe0f}']);
+        assert_eq!(hidden("\u{fe0f}❤"), ['\u{fe0f}']);
+        // A run of them could carry a hidden text.
+        assert_eq!(hidden("❤\u{fe0f}\u{fe01}\u{fe02}"), ['\u{fe01}', '\u{fe02}']);
+        assert_eq!(hidden("admin\u{180b}"), ['\u{180b}']);
+    }
+
+    #[test]
+    fn characters_without_ink_are_found() {
+        for c in ['\u{2800}', '\u{180f}', '\u{e0100}', '\u{e01ef}', '\u{3164}', '\u{1d159}'] {
+            assert_eq!(hidden(&format!("a{c}b")), [c]);
+        }
     }
 }
