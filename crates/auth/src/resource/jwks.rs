@@ -4,13 +4,15 @@
 //! for, nor make them fetch again and again. A token with an unknown key id makes the keys be
 //! fetched again, at most every 30 seconds, so that a new key works at once and a flood of wrong
 //! tokens does not become a flood of fetches. Keys that are about to age are fetched again while
-//! requests use them, so that under steady use no request waits. If the authorization server cannot
-//! be reached, old keys are used for a day.
+//! requests use them, so that under steady use no request waits. A request that finds old keys waits
+//! for a second at most: the server may have withdrawn one, but may also be down. If it cannot be
+//! reached, old keys are used for a day.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use bowline_proto::sync::lock;
+use tokio::time::timeout;
 
 use super::discover::discover;
 use super::outage::is_recent;
@@ -30,6 +32,8 @@ pub const LONGEST_STALE: Duration = Duration::from_secs(24 * 60 * 60);
 pub const FETCH_PAUSE: Duration = Duration::from_secs(30);
 /// How long before keys are no longer fresh a request makes them be fetched, without waiting for it.
 pub const FETCH_AHEAD: Duration = Duration::from_secs(30);
+/// How long a request waits for new keys if it can use old ones.
+pub const REFRESH_WAIT: Duration = Duration::from_secs(1);
 /// How long an unknown key id is remembered.
 pub const UNKNOWN_KEY_AGE: Duration = Duration::from_secs(60);
 /// The most bytes of a key id that is remembered.
@@ -89,7 +93,7 @@ enum Step {
     Use(KeyVersion),
     /// Fetch, and use these meanwhile: they are fresh.
     FetchAhead(KeyVersion),
-    /// Fetch first. The keys are usable meanwhile.
+    /// Fetch, and wait for it a little. The keys are usable meanwhile.
     Refresh(KeyVersion),
     /// Fetch, and wait for it.
     Fetch,
@@ -149,11 +153,10 @@ impl KeyCache {
             Step::Fetch => flight.lock_owned().await,
         };
         // The request that held the flight before may have fetched.
-        let fresh = match shared.step(id, context.now) {
+        let step = match shared.step(id, context.now) {
             Step::Use(keys) => return Ok(keys),
             Step::Fail => return Err(no_keys()),
-            Step::FetchAhead(keys) => Some(keys),
-            Step::Refresh(_) | Step::Fetch => None,
+            step => step,
         };
         let (shared, fetcher, now) = (shared.clone(), context.fetcher.clone(), context.now);
         let id = id.map(str::to_owned);
@@ -162,11 +165,16 @@ impl KeyCache {
             let fetched = shared.fetch(&*fetcher).await.inspect_err(failed);
             lock(&shared.state).store(fetched, id.as_deref(), now)
         });
-        if let Some(keys) = fresh {
-            return Ok(keys);
-        }
+        let fetched = match step {
+            Step::FetchAhead(keys) => return Ok(keys),
+            Step::Refresh(keys) => match timeout(REFRESH_WAIT, task).await {
+                Ok(fetched) => fetched,
+                Err(_) => return Ok(keys),
+            },
+            Step::Use(_) | Step::Fail | Step::Fetch => task.await,
+        };
         // The task can only be lost with its runtime.
-        task.await.unwrap_or_else(|_| Err(no_keys()))
+        fetched.unwrap_or_else(|_| Err(no_keys()))
     }
 }
 

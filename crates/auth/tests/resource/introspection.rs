@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bowline_auth::resource::questions::{MOST_QUESTIONS, MOST_QUESTIONS_OF_ADDRESS};
+use bowline_auth::resource::questions::{
+    MOST_QUESTIONS, MOST_QUESTIONS_OF_ADDRESS, MOST_TOKENS_OF_ADDRESS,
+};
 use bowline_auth::resource::{Admission, Introspection};
 use bowline_auth::url::Url;
 use bowline_proto::request::Peer;
@@ -266,26 +268,69 @@ async fn questions_are_bounded_and_a_token_without_a_turn_is_refused_after_a_whi
     }
 }
 
+/// Asks about a token in a task.
+fn spawn_status(
+    admission: &Arc<Admission>,
+    token: &'static str,
+    from: Option<Peer>,
+) -> JoinHandle<u16> {
+    let admission = Arc::clone(admission);
+    tokio::spawn(async move { status_from(&admission, token, from).await })
+}
+
 #[tokio::test(start_paused = true)]
 async fn made_up_tokens_of_one_address_do_not_keep_others_out() {
     let (network, admission, gate) = held().await;
     let [attacker, other] = [[192, 0, 2, 1], [192, 0, 2, 2]].map(|it| Some(Peer(it.into())));
     let count = (2 * MOST_QUESTIONS, MOST_QUESTIONS_OF_ADDRESS);
     let calls = flood((&network, &admission), attacker, count).await;
-    let asked = tokio::spawn({
-        let admission = Arc::clone(&admission);
-        async move { status_from(&admission, "other", other).await }
-    });
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(network.asked(), [""; 0], "its further tokens wait");
+    let asked = spawn_status(&admission, "other", other);
     while network.asked().is_empty() {
         tokio::task::yield_now().await;
     }
-    gate.add_permits(2 * MOST_QUESTIONS);
+    gate.add_permits(4 * MOST_QUESTIONS);
     assert_eq!(asked.await.unwrap(), 200);
-    let mut refused = 0;
     for call in calls {
-        refused += usize::from(call.await.unwrap() == 503);
+        assert_eq!(call.await.unwrap(), 200);
     }
-    assert_eq!(refused, 2 * MOST_QUESTIONS - MOST_QUESTIONS_OF_ADDRESS);
+}
+
+/// All callers behind a proxy have its address.
+#[tokio::test(start_paused = true)]
+async fn a_token_beyond_the_share_of_its_address_waits_for_a_turn() {
+    let (network, admission, gate) = held().await;
+    let proxy = Some(Peer([192, 0, 2, 1].into()));
+    let count = (MOST_QUESTIONS_OF_ADDRESS, MOST_QUESTIONS_OF_ADDRESS);
+    let calls = flood((&network, &admission), proxy, count).await;
+    assert_eq!(status_from(&admission, "late", proxy).await, 503, "no turn came for a while");
+    let further = spawn_status(&admission, "further", proxy);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!further.is_finished(), "it is refused at once");
+    gate.add_permits(MOST_QUESTIONS_OF_ADDRESS + 1);
+    assert_eq!(further.await.unwrap(), 200);
+    for call in calls {
+        assert_eq!(call.await.unwrap(), 200);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_than_so_many_tokens_of_an_address_wait() {
+    let (network, admission, _gate) = held().await;
+    let attacker = Some(Peer([192, 0, 2, 1].into()));
+    let count = (MOST_TOKENS_OF_ADDRESS, MOST_QUESTIONS_OF_ADDRESS);
+    let _calls = flood((&network, &admission), attacker, count).await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let begin = tokio::time::Instant::now();
+    assert_eq!(status_from(&admission, "further", attacker).await, 503);
+    assert_eq!(begin.elapsed(), std::time::Duration::ZERO, "it waits");
 }
 
 #[tokio::test(start_paused = true)]

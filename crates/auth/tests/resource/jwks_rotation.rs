@@ -215,6 +215,25 @@ async fn jwks_rotation_does_not_wait_for_a_slow_server_while_old_keys_serve() {
     assert_eq!(slow.await.unwrap(), 200);
 }
 
+/// Traffic so sparse that no request comes while the keys are about to age.
+#[tokio::test(start_paused = true)]
+async fn jwks_rotation_makes_no_caller_wait_long_while_old_keys_serve() {
+    let (key, token) = pair("a");
+    let network = Network::with_keys(&[key]);
+    let admission = admission(&network);
+    assert_eq!(status(&admission, &token, at(0)).await, 200);
+    network.asked();
+    // The authorization server answers nothing any more.
+    let _gate = network.hold();
+    for second in [400, 500, 3600, DAY] {
+        let begin = tokio::time::Instant::now();
+        let answer = timeout(Duration::from_secs(100), status(&admission, &token, at(second)));
+        assert_eq!(answer.await, Ok(200), "{second}");
+        assert!(begin.elapsed() <= Duration::from_secs(1), "{second}: {:?}", begin.elapsed());
+    }
+    assert_eq!(network.asked(), [JWKS]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn jwks_rotation_under_steady_use_makes_no_caller_wait() {
     let (key, token) = pair("a");
