@@ -237,10 +237,11 @@ impl ClientExchange {
 
     /// Delivers the messages of a stream up to the answer; resumes the stream if it breaks.
     async fn stream(&self, reply: Reply) -> Result<Box<EventStream>, SendFailure> {
-        let (method, address) = (reply.method.clone(), reply.address.clone());
+        let address = reply.address.clone();
         let mut events = reply.into_events(self.shared.body_limits());
         let mut resumption = Resumption::default();
-        // A message that may have been the answer, and was skipped.
+        // Why a message was skipped that may have been the answer. Boxed, because it is rare and every
+        // call has a place for it.
         let mut skipped = None;
         loop {
             match events.message().await {
@@ -250,7 +251,9 @@ impl ClientExchange {
                         Unit::Text(text) => self.look_into(text),
                         Unit::TooLong(long) => {
                             let is_answer = self.is_answered_by(&long);
-                            skipped = is_answer.is_none().then_some(long.why).or(skipped);
+                            if is_answer.is_none() {
+                                skipped = Some(Box::new(long.why));
+                            }
                             (Unit::TooLong(long), is_answer == Some(true))
                         }
                         other => (other, false),
@@ -261,12 +264,13 @@ impl ClientExchange {
                     }
                 }
                 Err(ended) => {
-                    let ended = skipped.map_or(ended, Ended::TooLong);
                     resumption.note(&events, &ended);
                     let is_over = skipped.is_some() || !self.may_resume();
                     if is_over || resumption.last_id().is_none() {
+                        let ended = skipped.map_or(ended, |why| Ended::TooLong(*why));
                         let secrets = &self.shared.secrets;
-                        let asked = RequestLine { method: &method, address: &address, secrets };
+                        let method = &http::Method::POST;
+                        let asked = RequestLine { method, address: &address, secrets };
                         return Err(asked.ended(&ended));
                     }
                     events = resumption.resume(&self.shared, || ()).await.map_err(|failure| {

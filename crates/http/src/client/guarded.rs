@@ -328,7 +328,8 @@ async fn read(
 ) -> Result<Fetched, Error> {
     let (head, mut body) = response.into_parts();
     let FetchLimits { answer: most, time, .. } = limits;
-    let body = match events::whole(&mut body, most, time, &LongMessages::new(most)).await {
+    let room = LongMessages::new(most.saturating_mul(2));
+    let body = match events::whole(&mut body, most, time, &room).await {
         Ok(body) => body,
         Err(Ended::TooLong(_)) => {
             return Err(failed(address, format_args!("the answer has more than {most} bytes")));

@@ -83,3 +83,50 @@ fn as_answer(document: Bytes, method: &Method) -> Response<Body> {
         _ => reply::method_not_allowed("GET, HEAD"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::{Arc, Mutex};
+
+    use bowline_proto::request::Peer;
+    use bowline_proto::sync::lock;
+    use futures_core::future::BoxFuture;
+    use http::header::HeaderMap;
+    use http_body_util::Empty;
+
+    use super::super::admit::CredentialRefusal;
+    use super::super::inbound::Sender;
+    use super::super::{HttpConfig, test_endpoint};
+    use super::*;
+
+    /// Admits every request, and remembers the address that the last one came from.
+    #[derive(Default)]
+    struct Seen(Mutex<Option<Peer>>);
+
+    impl Admit for Seen {
+        fn admit<'a>(
+            &'a self,
+            head: &'a Parts,
+        ) -> BoxFuture<'a, Result<VerifiedCaller, CredentialRefusal>> {
+            *lock(&self.0) = head.extensions.get::<Peer>().copied();
+            Box::pin(async { Ok(VerifiedCaller::anonymous()) })
+        }
+
+        fn insufficient_scope(&self, _: &[String]) -> HeaderMap {
+            HeaderMap::new()
+        }
+    }
+
+    #[tokio::test]
+    async fn the_address_of_the_connection_is_known_when_a_credential_is_judged() {
+        let seen = Arc::new(Seen::default());
+        let endpoint = test_endpoint::endpoint(HttpConfig::new().with_admit(seen.clone()));
+        let peer = Peer([192, 0, 2, 7].into());
+        let request = http::Request::post("/mcp").header("host", "localhost").body(());
+        let (parts, ()) = request.unwrap().into_parts();
+        let mut inbound = Inbound::new(parts, Sender::connected(peer), endpoint.caller(peer));
+        endpoint.answer_to(&mut inbound, pin!(Empty::<Bytes>::new())).await;
+        assert_eq!(*lock(&seen.0), Some(peer));
+    }
+}

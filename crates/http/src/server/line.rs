@@ -253,3 +253,26 @@ fn add(wakers: &mut Vec<Waker>, cx: &Context<'_>) {
         wakers.push(cx.waker().clone());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Weigh for usize {
+        fn bytes(&self) -> usize {
+            *self
+        }
+    }
+
+    /// A line of exactly its bound is full: the next item would be refused.
+    #[test]
+    fn a_line_without_a_reader_keeps_less_than_its_bound() {
+        for (items, kept) in [(&[5, 4][..], 2), (&[5, 5], 1), (&[5, 4, 1], 2), (&[10], 0)] {
+            let line = Line::new(10);
+            items.iter().for_each(|item| line.push(*item));
+            line.drop_oldest();
+            assert!(!line.is_full(), "{items:?}");
+            assert_eq!(std::iter::from_fn(|| line.take()).count(), kept, "{items:?}");
+        }
+    }
+}

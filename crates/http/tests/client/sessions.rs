@@ -170,6 +170,20 @@ async fn a_session_that_is_lost_again_is_an_error() {
 }
 
 // spec: HTTP-28
+/// The driver would go on in the old revision.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_renewed_in_another_revision_is_given_up_with_that_reason() {
+    let (link, mut fake, user) = session().await;
+    let call = link.call(tool("echo"), None);
+    fake.expect("tools/call").await.status(404);
+    fake.expect("initialize").await.initialize(&json!("2025-03-26"), Some("second"));
+    call.await.unwrap_err();
+    let expected = "2025-03-26";
+    let failure = link.closed().await.expect("there is a reason").to_string();
+    assert!(failure.contains(expected), "{failure}");
+    assert!(user.odd_things().iter().any(|what| what.contains(expected)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_is_cancelled_by_a_notification() {
     let (link, mut fake, _) = session().await;

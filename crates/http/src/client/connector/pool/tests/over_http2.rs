@@ -168,6 +168,33 @@ async fn answer_then(mut wire: DuplexStream, last: Vec<u8>) {
     wire.write_all(&last).await.unwrap();
 }
 
+/// A server may take no further requests for a while. A new connection would be no better.
+#[tokio::test(start_paused = true)]
+async fn a_request_waits_for_a_server_that_allows_no_streams_for_now() {
+    const PREFACE: usize = 24;
+    const MOST_STREAMS: u8 = 3;
+    let allow = |streams| frame(4, 0, 0, &[0, MOST_STREAMS, 0, 0, 0, streams]);
+    let status_200 = [0x88];
+    let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
+    let first = tokio::spawn(pool.clone().fetch(request("one!")));
+    let mut wire = accepted.recv().await.unwrap();
+    wire.read_exact(&mut [0; PREFACE]).await.unwrap();
+    wire.write_all(&[frame(4, 0, 0, &[]), frame(4, 1, 0, &[])].concat()).await.unwrap();
+    assert_eq!(read_stream(&mut wire).await, 1);
+    wire.write_all(&[frame(1, 5, 1, &status_200), allow(0)].concat()).await.unwrap();
+    first.await.unwrap().unwrap();
+    settle().await;
+
+    let second = tokio::spawn(pool.clone().fetch(request("two!")));
+    settle().await;
+    assert!(accepted.try_recv().is_err(), "it opens another connection");
+    assert!(timeout(Duration::from_secs(1), read_stream(&mut wire)).await.is_err());
+    wire.write_all(&allow(1)).await.unwrap();
+    assert_eq!(read_stream(&mut wire).await, 3);
+    wire.write_all(&frame(1, 5, 3, &status_200)).await.unwrap();
+    assert_eq!(second.await.unwrap().unwrap().status(), 200);
+}
+
 // RFC 9113, 8.7: a server that refuses a stream, or names an earlier one as its last, has not
 // processed the request.
 #[tokio::test(start_paused = true)]
