@@ -153,6 +153,11 @@ impl Parameter {
         self.types.0.contains(&JsonType::Array)
             && types.all(|it| matches!(it, JsonType::Array | JsonType::Null))
     }
+
+    /// Refuses an element that is not among those that the schema lists.
+    fn check_element(&self, element: &RawJson) -> Result<(), Failure> {
+        self.item_values.as_ref().map_or(Ok(()), |it| check_value(&self.name, element, it))
+    }
 }
 
 /// An array: the whole of it as JSON, or one element more than before.
@@ -164,11 +169,16 @@ fn element(
     if before.is_none()
         && let Some(whole) = as_type(value, JsonType::Array)
     {
+        for one in whole.parse::<Vec<RawJson>>().iter().flatten() {
+            parameter.check_element(one)?;
+        }
         return Ok(whole);
     }
     let mut elements: Vec<RawJson> =
         before.and_then(|before| before.parse().ok()).unwrap_or_default();
-    elements.push(typed(&parameter.name, value, &parameter.items)?);
+    let one = typed(&parameter.name, value, &parameter.items)?;
+    parameter.check_element(&one)?;
+    elements.push(one);
     Ok(RawJson::from_value(&elements).unwrap_or_default())
 }
 

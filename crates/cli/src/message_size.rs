@@ -40,18 +40,24 @@ impl MessageArgs {
 
     /// A server for one host on standard input, which may send what a server may answer.
     pub(crate) fn over_stdio(self, server: Server) -> Server {
-        let mut limits = Limits::for_client();
-        limits.frame = self.bytes().unwrap_or(limits.frame);
+        let mut limits = self.within(Limits::for_client());
         limits.result = limits.frame;
         server.limits(limits)
     }
 
     /// A server for callers over HTTP.
     pub(crate) fn over_http(self, server: Server) -> Server {
-        let mut limits = Limits::default();
-        limits.frame = self.bytes().unwrap_or(limits.frame);
+        let mut limits = self.within(Limits::default());
         limits.result = self.bytes().unwrap_or(Limits::for_client().frame);
         server.limits(limits)
+    }
+
+    /// The limits with the longest message that the option sets.
+    fn within(self, limits: Limits) -> Limits {
+        match self.bytes() {
+            Some(bytes) => limits.with_frame(bytes),
+            None => limits,
+        }
     }
 
     /// The same server's endpoint, where two of the longest messages fit at the same time.

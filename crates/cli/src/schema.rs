@@ -33,6 +33,8 @@ pub(crate) struct Parameter {
     pub(crate) items: Types,
     /// The values that it may have, if the schema lists them.
     pub(crate) values: Option<Vec<RawJson>>,
+    /// The same of the elements.
+    pub(crate) item_values: Option<Vec<RawJson>>,
 }
 
 /// The types that a value may have; any if empty.
@@ -58,16 +60,14 @@ impl Parameters {
         let required = root.required.clone().unwrap_or_default();
         let parameter = |(name, json): &(String, RawJson)| {
             let node: Node = json.parse().unwrap_or_default();
+            let items: Option<Node> = node.items.as_ref().and_then(|items| items.parse().ok());
             Parameter {
                 name: name.clone(),
                 types: types(&node, schema, DEEPEST),
                 is_required: required.contains(name),
                 values: fields::values(&node, schema, DEEPEST),
-                items: node
-                    .items
-                    .and_then(|items| items.parse().ok())
-                    .map(|items| types(&items, schema, DEEPEST))
-                    .unwrap_or_default(),
+                items: items.as_ref().map(|it| types(it, schema, DEEPEST)).unwrap_or_default(),
+                item_values: items.and_then(|it| fields::values(&it, schema, DEEPEST)),
             }
         };
         let all = root.properties.as_ref().map(|it| it.0.iter().map(parameter).collect());

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ impl SharedStateArgs {
     async fn open_store(&self, url: &str) -> Result<Arc<dyn Backend>, Failure> {
         match url.split_once(':') {
             Some(("redis" | "rediss", rest)) if rest.starts_with("//") => {
-                let store = self.redis(url).connect().await;
+                let store = self.redis(url)?.connect().await;
                 let failed = |error: Error| Failure::new(Exit::Unreachable, line(error));
                 Ok(Arc::new(store.map_err(failed)?))
             }
@@ -143,21 +143,22 @@ impl SharedStateArgs {
         }
     }
 
-    fn redis(&self, url: &str) -> RedisOptions {
+    fn redis(&self, url: &str) -> Result<RedisOptions, Failure> {
         let mut limits = RedisLimits::default();
         limits.value_bytes = limits.value_bytes.max(TASK_BYTES);
         let mut options = Redis::options(url).limits(limits);
         if let Some(file) = std::env::var_os(PASSWORD_FILE).filter(|file| !file.is_empty()) {
+            check_access(Path::new(&file))?;
             options = options.password_file(PathBuf::from(file));
         }
         if let Some(file) = self.store_ca.as_ref().filter(|file| !file.as_os_str().is_empty()) {
             options = options.ca_file(file);
         }
         match self.store_durability {
-            Some(StoreDurability(Some(durability))) => options.durability(durability),
+            Some(StoreDurability(Some(durability))) => Ok(options.durability(durability)),
             _ => {
                 print::note(MAY_LOSE_TASKS);
-                options
+                Ok(options)
             }
         }
     }
@@ -169,6 +170,27 @@ impl SharedStateArgs {
         tokio::spawn(reload_at_signals(keys.clone()));
         Ok(Some(keys))
     }
+}
+
+/// Refuses a file with a password that others than its group may read, or others than its owner may
+/// write: as the file with the keys of states is. A file that cannot be read is reported when it is
+/// needed.
+#[cfg(unix)]
+fn check_access(file: &Path) -> Result<(), Failure> {
+    let metadata = std::fs::metadata(file).ok();
+    let mode = metadata.map_or(0, |it| std::os::unix::fs::MetadataExt::mode(&it));
+    match mode & 0o027 {
+        0 => Ok(()),
+        _ => Err(Failure::usage(text!(
+            "other users have access to the password of the store in {}; `chmod 600` it",
+            file.display()
+        ))),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_access(_: &Path) -> Result<(), Failure> {
+    Ok(())
 }
 
 /// The note that `serve` and `gateway` print if the operator has not chosen a durability.

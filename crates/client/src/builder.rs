@@ -90,10 +90,10 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Sets the longest message that the client takes, in bytes ([`Limits::frame`]): 64 MiB unless
-    /// set.
+    /// Sets the longest message that the client takes, in bytes ([`Limits::with_frame`]): 64 MiB
+    /// unless set.
     pub fn longest_message(mut self, bytes: usize) -> Self {
-        self.limits.frame = bytes;
+        self.limits = self.limits.with_frame(bytes);
         self
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Catalogue(Mutex<Listed>);
 struct Listed {
     tools: HashMap<String, Arc<KnownTool>>,
     bytes: usize,
+    /// Whether the whole list was asked for, to find tools that are not in it.
+    is_searched: bool,
 }
 
 /// A tool from the list.
@@ -66,6 +68,16 @@ impl Catalogue {
     /// The tool of this name, if it was listed.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<KnownTool>> {
         self.lock().tools.get(name).cloned()
+    }
+
+    /// Whether the whole list was asked for, since it changed last.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.lock().is_searched
+    }
+
+    /// Notes that the whole list was asked for.
+    pub(crate) fn note_search(&self) {
+        self.lock().is_searched = true;
     }
 
     fn lock(&self) -> MutexGuard<'_, Listed> {

@@ -229,6 +229,16 @@ impl Application {
         self.catalogue.find(tool)
     }
 
+    /// Whether the whole list of tools was asked for, since it changed last.
+    pub(crate) fn has_searched_tools(&self) -> bool {
+        self.catalogue.is_searched()
+    }
+
+    /// Notes that the whole list of tools was asked for.
+    pub(crate) fn note_tool_search(&self) {
+        self.catalogue.note_search();
+    }
+
     /// The tool to check a result against; `None` if it was not listed or checks are off.
     ///
     /// # Errors

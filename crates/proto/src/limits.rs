@@ -104,6 +104,25 @@ impl Limits {
     pub fn for_client() -> Self {
         Self { frame: FRAME_OF_CLIENT, ..Self::default() }
     }
+
+    /// The same limits with another [`frame`](Self::frame). The room for long messages grows with it,
+    /// so that two of the longest fit: a message takes at most half of the room. New room is shared by
+    /// the clones of the returned value only.
+    ///
+    /// ```
+    /// use bowline_proto::limits::Limits;
+    ///
+    /// let limits = Limits::for_client().with_frame(1 << 30);
+    /// assert_eq!(limits.long_messages.bytes(), 2 << 30);
+    /// ```
+    #[must_use]
+    pub fn with_frame(mut self, bytes: usize) -> Self {
+        self.frame = bytes;
+        if bytes > self.long_messages.bytes() / 2 {
+            self.long_messages = LongMessages::new(bytes.saturating_mul(2));
+        }
+        self
+    }
 }
 
 /// The default of servers; [`for_client`](Limits::for_client) is that of clients.

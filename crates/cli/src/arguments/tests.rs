@@ -50,6 +50,21 @@ fn an_array_is_json_or_a_repeated_key() {
 }
 
 #[test]
+fn an_element_that_the_schema_does_not_list_is_refused() {
+    let schema = r##"{"type":"object","properties":{"sizes":{"type":"array",
+        "items":{"$ref":"#/$defs/Size"}}},"$defs":{"Size":{"enum":["small","large"]}}}"##;
+    let read = |words: &[&str]| read_with(schema, words, None);
+    assert_eq!(read(&["sizes=small", "sizes=large"]).unwrap(), r#"{"sizes":["small","large"]}"#);
+    assert_eq!(read(&[r#"sizes=["large"]"#]).unwrap(), r#"{"sizes":["large"]}"#);
+    assert_eq!(read(&[r#"sizes:=["huge"]"#]).unwrap(), r#"{"sizes":["huge"]}"#);
+    for words in [&["sizes=small", "sizes=huge"][..], &[r#"sizes=["small","huge"]"#]] {
+        let error = read(words).unwrap_err();
+        assert!(error.starts_with("`sizes`: expected one of"), "{error}");
+        assert!(error.ends_with("found `huge`"), "{error}");
+    }
+}
+
+#[test]
 fn raw_json_ignores_the_schema() {
     assert_eq!(read(&[r#"count:="seven""#]).unwrap(), r#"{"count":"seven"}"#);
     assert!(read(&["count:=seven"]).unwrap_err().starts_with("`count`: `seven` is no JSON"));

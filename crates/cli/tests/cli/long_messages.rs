@@ -58,6 +58,19 @@ fn a_text_of_17_mb_comes_through_serve_and_gateway() {
     }
 }
 
+/// Half of the room that long messages have is the most that one of them takes.
+#[test]
+fn the_option_makes_room_for_a_message_that_the_usual_room_cannot_take() {
+    const LONG: usize = 140_000_000;
+    let server = DUMP.replace(&LENGTH.to_string(), &LONG.to_string());
+    let connect = [bowline_path(), "connect", "--max-message", "1G", "--", "sh", "-c", &server];
+    for server in [&["sh", "-c", &server][..], &connect] {
+        let called = run(&[&["call", "dump", "--max-message", "1G", "--"], server].concat());
+        let end: String = called.stderr.chars().take(500).collect();
+        assert_eq!((called.code, called.stdout.trim_end().len()), (Some(0), LONG), "{end}");
+    }
+}
+
 #[test]
 fn an_answer_over_the_limit_names_the_limit_and_the_option_and_does_not_blame_the_server() {
     for revision in BOTH {

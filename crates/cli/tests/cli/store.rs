@@ -66,6 +66,25 @@ fn a_wrong_password_is_reported_without_the_password() {
 }
 
 #[test]
+fn a_file_with_a_password_that_other_users_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, SECRET).unwrap();
+    for (mode, is_refused) in [(0o644, true), (0o660, true), (0o600, false), (0o640, false)] {
+        fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
+        let mut command = bowline();
+        command.env("BOWLINE_STORE_PASSWORD_FILE", file.path());
+        // Nothing listens on port 1.
+        command.args(["serve", "--http", "127.0.0.1:0", "--store", "redis://127.0.0.1:1", "--"]);
+        let run: Run = command.arg(exhibit()).output().unwrap().into();
+        assert_eq!(run.code, Some(if is_refused { 2 } else { 3 }), "{mode:o} {run:?}");
+        assert_eq!(run.stderr.contains("`chmod 600` it"), is_refused, "{mode:o} {run:?}");
+        assert!(!run.stderr.contains(SECRET), "{run:?}");
+    }
+}
+
+#[test]
 fn a_redis_that_drops_keys_is_reported_with_what_to_set() {
     let server = RedisServer::start_with(&["--maxmemory-policy", "allkeys-lru", "--save", ""]);
     let error = refused(&["--store", &server.url()], 3);

@@ -65,6 +65,40 @@ async fn a_relayed_call_carries_the_meta_of_its_caller() {
     }
 }
 
+/// A header that a tool asks for is missed in the very first call. The tools are listed for that once.
+// spec: XMH-21
+#[tokio::test(start_paused = true)]
+async fn a_first_call_without_a_header_that_its_tool_asks_for_is_refused() {
+    for (client, mut peer) in both(builder()).await {
+        let relay = client.relay();
+        let over_http = |tool: &str| {
+            let params = json!({ "name": tool, "arguments": { "region": "eu" } });
+            let mut request = request(Method::ToolsCall, &params, Revision::LATEST);
+            request.parts.headers = Some(std::iter::empty::<(&str, Option<&str>)>().collect());
+            request
+        };
+        let call = ask(&relay, over_http("run"));
+        let serve = async {
+            let request = peer.request("tools/list").await;
+            let region = json!({ "type": "string", "x-mcp-header": "Region" });
+            let schema = json!({ "type": "object", "properties": { "region": region } });
+            let list = json!({ "tools": [{ "name": "run", "inputSchema": schema }] });
+            peer.answer(&request, &list.to_string()).await;
+        };
+        let (response, ()) = tokio::join!(call, serve);
+        let error = response.unwrap_err();
+        assert!(error.message.contains("`Mcp-Param-Region` is missing"), "{error}");
+
+        let call = ask(&relay, over_http("hidden"));
+        let serve = async {
+            let request = peer.request("tools/call").await;
+            peer.answer(&request, r#"{"content":[]}"#).await;
+        };
+        let (response, ()) = tokio::join!(call, serve);
+        response.unwrap();
+    }
+}
+
 // spec: RSRC-18, RSRC-19
 #[tokio::test(start_paused = true)]
 async fn a_missing_resource_has_the_error_code_of_the_callers_revision() {
