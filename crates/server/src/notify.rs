@@ -331,9 +331,10 @@ impl MountRelay {
 }
 
 impl Sink for MountRelay {
-    /// Changes that wait are a set, so there is always room.
-    fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
+    /// Changes always have room, because those that wait are a set. Everything else needs room in the
+    /// outbox of the call, and what comes next is not known here.
+    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
+        pin!(self.outbox.ready()).poll(cx)
     }
 
     fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {

@@ -166,3 +166,41 @@ async fn a_mounted_server_that_does_not_acknowledge_holds_up_a_subscription_for_
     let changes = [ReportedChange::Tools, ReportedChange::Resource("a://b".to_owned())];
     assert_eq!(heard(&listening.subscription), changes);
 }
+
+/// A client that has no room for messages until it reads.
+#[derive(Default)]
+struct Unread {
+    is_read: AtomicBool,
+    waiting: Mutex<Vec<std::task::Waker>>,
+}
+
+impl Sink for Unread {
+    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_read.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
+        lock(&self.waiting).push(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        if self.is_read.load(Ordering::Relaxed) { Ok(()) } else { Err(outgoing) }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_of_a_mounted_server_waits_until_the_client_has_room() {
+    let filter = SubscriptionFilter::new().with_tools_list_changed();
+    let notify = Notify::new();
+    let listening = ListenStream::new(&notify, request(filter.clone()), SubscriptionFilter::new());
+    let client = Arc::new(Unread::default());
+    let relay = listening.relay(filter, Outbox::new(ExchangeId(1), client.clone()));
+    let mounted = Outbox::new(ExchangeId(1), relay);
+    let message = Outgoing::ElicitationComplete("a".to_owned());
+    let sending = tokio::spawn(async move { mounted.say(message).await.is_ok() });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!sending.is_finished(), "the client is taken for gone");
+    client.is_read.store(true, Ordering::Relaxed);
+    lock(&client.waiting).drain(..).for_each(std::task::Waker::wake);
+    assert!(sending.await.unwrap());
+}

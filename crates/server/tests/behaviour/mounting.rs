@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use bowline_proto::request::{EveryResource, ReportedChange};
-use bowline_server::layer::{Audit, AuditRecord};
+use bowline_proto::request::{EveryResource, ReportedChange, Request};
+use bowline_server::layer::{self, Audit, AuditRecord, Next};
 use bowline_server::{
     Args, Ask, Error, Log, Progress, Prompt, Resource, Server, Tool, Typed, starting_with,
 };
 use bowline_types::id::ProgressToken;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bowline_types::subscription::SubscriptionFilter;
 use futures_util::poll;
 use serde_json::{Value, json};
 
@@ -322,6 +324,40 @@ async fn a_session_hears_of_every_resource_of_all() {
     assert!(poll!(&mut listening).is_pending());
     let told = peer.inbox.changes();
     assert_eq!(told.last(), Some(&ReportedChange::Resource("weather://all".to_owned())));
+}
+
+/// The subscription of the client must neither wait nor fail.
+#[tokio::test(start_paused = true)]
+async fn a_mounted_server_that_does_not_acknowledge_a_subscription_holds_it_up_for_seconds_only() {
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let held = gate.clone();
+    let hold = layer::from_fn(move |request: Request, next: Next| {
+        let (gate, is_listen) = (held.clone(), request.parts.method == Method::SubscriptionsListen);
+        async move {
+            if is_listen {
+                gate.acquire_owned().await.unwrap().forget();
+            }
+            next.run(request).await
+        }
+    });
+    let hub = Server::new("hub", "1").tool(tool("own"));
+    let own = hub.notify();
+    let hub = hub.mount("o", Server::new("other", "1").tool(tool("other")).layer(hold));
+    let peer = Peer::new(&hub, Revision::LATEST);
+    let params = json!({ "notifications": { "toolsListChanged": true } });
+    let listening = peer.begin(peer.request(Method::SubscriptionsListen, &params));
+    let listening = tokio::spawn(listening);
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    let all = SubscriptionFilter::new().with_tools_list_changed();
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(all)]);
+    own.tools_changed();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Tools]);
+    // What changed before the server began to report is not known.
+    gate.add_permits(1);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Tools]);
+    listening.abort();
 }
 
 #[tokio::test]
