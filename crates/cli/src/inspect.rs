@@ -234,6 +234,7 @@ impl Inspection {
         };
         self.names = ListedNames::of(&lists);
         self.findings = lint::findings(&lists);
+        self.findings.extend(read.left_out().iter().map(|(it, kinds)| lint::left_out(it, kinds)));
         match read.take_failures().into_iter().next() {
             Some((_, failure)) if !is_of_use => Err(failure),
             _ => Ok(()),
@@ -247,7 +248,7 @@ impl Inspection {
         noun: &str,
         list: &mut Option<ReadList<T>>,
     ) -> Vec<T> {
-        let Some(ReadList { items, took }) = list else { return Vec::new() };
+        let Some(ReadList { items, took, .. }) = list else { return Vec::new() };
         let (is_done, note) = match items {
             Ok(items) => (true, counted(items.len(), noun)),
             Err(failure) => (false, failure.to_string()),

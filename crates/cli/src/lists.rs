@@ -1,9 +1,11 @@
 //! The lists of a server, read side by side: one that fails or is slow holds up no other.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bowline::Client;
 use bowline::client::List;
+use bowline::types::page::LeftOutServer;
 use bowline::types::prompt::PromptDefinition;
 use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline::types::tool::ToolDefinition;
@@ -47,6 +49,8 @@ impl Kinds {
 #[derive(Debug)]
 pub(crate) struct ReadList<T> {
     pub(crate) items: Result<Vec<T>, Failure>,
+    /// What a gateway says that the list lacks.
+    left_out: Vec<LeftOutServer>,
     pub(crate) took: Duration,
 }
 
@@ -90,6 +94,23 @@ impl ServerLists {
         states.iter().all(Option::is_none) || states.contains(&Some(true))
     }
 
+    /// The servers that a gateway left out of the lists, each with the kinds of these.
+    pub(crate) fn left_out(&self) -> BTreeMap<LeftOutServer, Vec<&'static str>> {
+        let lists = [
+            self.tools.as_ref().map(|it| &it.left_out),
+            self.resources.as_ref().map(|it| &it.left_out),
+            self.templates.as_ref().map(|it| &it.left_out),
+            self.prompts.as_ref().map(|it| &it.left_out),
+        ];
+        let mut kinds = BTreeMap::<_, Vec<_>>::new();
+        for (kind, left_out) in KINDS.into_iter().zip(lists) {
+            for server in left_out.into_iter().flatten() {
+                kinds.entry(server.clone()).or_default().push(kind);
+            }
+        }
+        kinds
+    }
+
     /// Takes out the lists that could not be read, in the order of [`KINDS`].
     pub(crate) fn take_failures(&mut self) -> Vec<(&'static str, Failure)> {
         let failures = [
@@ -104,7 +125,7 @@ impl ServerLists {
 
 async fn read<T: Send + 'static>(
     is_wanted: bool,
-    list: List<T>,
+    mut list: List<T>,
     timeout: Duration,
     login: &LoginUse,
 ) -> Option<ReadList<T>> {
@@ -112,9 +133,10 @@ async fn read<T: Send + 'static>(
         return None;
     }
     let begun = Instant::now();
-    let items = within(timeout, async { Ok(list.all().await?) }).await;
+    let items = within(timeout, async { Ok(list.remaining().await?) }).await;
     let items = items.map_err(|failure| login.explain(failure));
-    Some(ReadList { items, took: begun.elapsed() })
+    let left_out = list.left_out().to_vec();
+    Some(ReadList { items, left_out, took: begun.elapsed() })
 }
 
 fn take_failure<T>(list: &mut Option<ReadList<T>>) -> Option<Failure> {

@@ -39,6 +39,7 @@ pub struct ClientBuilder<S = ()> {
     cache: Option<CacheOptions>,
     keep_alive: Option<(Duration, Duration)>,
     silence_during_calls: Duration,
+    start_timeout: Option<Duration>,
 }
 
 impl ClientBuilder {
@@ -53,6 +54,7 @@ impl ClientBuilder {
             cache: None,
             keep_alive: None,
             silence_during_calls: Duration::ZERO,
+            start_timeout: None,
         }
     }
 
@@ -141,6 +143,13 @@ impl<S> ClientBuilder<S> {
         self
     }
 
+    /// Ends the start of a [`Command`](crate::Command) that has not answered after this time. The error
+    /// quotes what the server wrote to standard error last. Without this only the limits count.
+    pub fn start_timeout(mut self, longest: Duration) -> Self {
+        self.start_timeout = Some(longest);
+        self
+    }
+
     /// Turns the check of tool results off: for proxies, which pass results on, and for debugging.
     ///
     /// Without this, a result that does not fit the output schema of its tool is an
@@ -157,7 +166,7 @@ impl<S> ClientBuilder<S> {
     /// The same configuration for this server.
     pub(crate) fn with_server<T>(self, server: T) -> ClientBuilder<T> {
         let Self { info, handlers, log_level, revisions, limits, cache, .. } = self;
-        let Self { keep_alive, silence_during_calls, .. } = self;
+        let Self { keep_alive, silence_during_calls, start_timeout, .. } = self;
         ClientBuilder {
             server,
             info,
@@ -168,6 +177,7 @@ impl<S> ClientBuilder<S> {
             cache,
             keep_alive,
             silence_during_calls,
+            start_timeout,
         }
     }
 
@@ -198,7 +208,8 @@ impl<S> ClientBuilder<S> {
         }
         let application = Application::new(self.handlers, self.limits);
         let application = Arc::new(application);
-        let link = self.server.connect(&Connector::new(config, Arc::clone(&application))).await?;
+        let connector = Connector::new(config, Arc::clone(&application), self.start_timeout);
+        let link = self.server.connect(&connector).await?;
         application.connected(&link);
         let client = Client { link, application, log_level: self.log_level };
         client.ask_for_logs().await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bowline_proto::client::CallRequest;
 use bowline_transport::connect::{Host, Link};
+use bowline_transport::error::Error as ChannelError;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::discover::Discover;
@@ -136,6 +137,13 @@ impl Client {
     /// Whether the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.link.is_closed()
+    }
+
+    /// Why the connection broke, as far as that is known: for a server that was started as a command,
+    /// how it ended and what it wrote to standard error last. `None` while the connection is open, and
+    /// if it was closed as it should.
+    pub fn failure(&self) -> Option<Arc<ChannelError>> {
+        self.link.failure()
     }
 
     /// Ends the connection, also for clones of this client. Calls in flight fail. Waits until all

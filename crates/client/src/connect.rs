@@ -1,6 +1,7 @@
 //! What a client can connect to: a command to start, or any transport.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 #[cfg(feature = "http")]
 use bowline_http::client::Authorize;
@@ -9,6 +10,7 @@ use bowline_transport::child::Command;
 use bowline_transport::connect::{Link, connect};
 use bowline_transport::tap::Tap;
 use bowline_transport::transport::Transport;
+use tokio::time::timeout;
 
 use crate::era::RememberedEra;
 use crate::error::{Error, Result};
@@ -37,11 +39,22 @@ pub trait Connect<How>: Send {
 pub struct Connector {
     config: Arc<ClientConfig>,
     application: Arc<Application>,
+    /// How long a command may take to start.
+    start_timeout: Option<Duration>,
 }
 
 impl Connector {
-    pub(crate) fn new(config: ClientConfig, application: Arc<Application>) -> Self {
-        Self { config: Arc::new(config), application }
+    pub(crate) fn new(
+        config: ClientConfig,
+        application: Arc<Application>,
+        start_timeout: Option<Duration>,
+    ) -> Self {
+        Self { config: Arc::new(config), application, start_timeout }
+    }
+
+    /// The same with another configuration.
+    fn with_config(&self, config: ClientConfig) -> Self {
+        Self::new(config, Arc::clone(&self.application), self.start_timeout)
     }
 
     /// Negotiates with the server at the other end of a transport.
@@ -67,7 +80,7 @@ impl Connector {
     #[cfg(feature = "http")]
     pub(crate) fn with_extension(&self, identifier: &str) -> Result<Self> {
         let config = ClientConfig::clone(&self.config).with_extension(identifier);
-        Ok(Self::new(config.map_err(Error::address)?, Arc::clone(&self.application)))
+        Ok(self.with_config(config.map_err(Error::address)?))
     }
 
     /// Whether the client offers a revision in which a server is its own authorization server.
@@ -91,7 +104,7 @@ impl Connector {
             return None;
         }
         let config = ClientConfig::clone(&self.config).with_revisions(legacy);
-        Some(Self::new(config, Arc::clone(&self.application)))
+        Some(self.with_config(config))
     }
 }
 
@@ -135,5 +148,10 @@ impl Connect<ByCommand> for Command {
 }
 
 async fn start(command: Command, connector: &Connector) -> Result<Link> {
-    connector.over(command.spawn().map_err(Error::start)?).await
+    let child = command.spawn().map_err(Error::start)?;
+    let stderr = child.stderr();
+    let connecting = connector.over(child);
+    let Some(longest) = connector.start_timeout else { return connecting.await };
+    let connected = timeout(longest, connecting).await;
+    connected.unwrap_or_else(|_| Err(Error::slow_start(longest, stderr.as_ref())))
 }

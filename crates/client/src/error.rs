@@ -3,10 +3,12 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bowline_proto::client::{CallError, NegotiationError};
 use bowline_proto::codec::long::Oversize;
 use bowline_proto::transmit::FailureKind;
+use bowline_transport::child::StderrTail;
 use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
 use bowline_types::elicitation::UrlElicitationRequired;
@@ -42,6 +44,8 @@ struct Inner {
 enum Kind {
     /// The channel could not be opened.
     Start(ChannelError),
+    /// The server did not answer in this time; holds the last that it wrote to standard error.
+    SlowStart(Duration, String),
     /// The URL or a header is invalid.
     #[cfg(feature = "http")]
     Address(String),
@@ -81,6 +85,7 @@ impl Error {
         matches!(
             self.0.kind,
             Kind::Call(CallError::TimedOut(_))
+                | Kind::SlowStart(..)
                 | Kind::Connect(ConnectError::Negotiation(NegotiationError::TimedOut))
         )
     }
@@ -94,7 +99,7 @@ impl Error {
     /// answered, or speaks no revision that the client speaks.
     pub fn is_connect(&self) -> bool {
         match self.0.kind {
-            Kind::Start(_) | Kind::Connect(_) => true,
+            Kind::Start(_) | Kind::SlowStart(..) | Kind::Connect(_) => true,
             #[cfg(feature = "http")]
             Kind::Address(_) => true,
             _ => false,
@@ -263,7 +268,7 @@ impl Error {
     pub fn may_retry(&self) -> bool {
         match &self.0.kind {
             Kind::Closed { sent, .. } => !sent,
-            Kind::Connect(ConnectError::Closed(_)) => true,
+            Kind::Connect(ConnectError::Closed(_)) | Kind::SlowStart(..) => true,
             Kind::Connect(_) => self.is_timeout(),
             Kind::Call(CallError::Failed { kind, .. }) => match kind {
                 FailureKind::NotSent | FailureKind::SessionLost => true,
@@ -335,6 +340,12 @@ impl Error {
 
     pub(crate) fn start(error: ChannelError) -> Self {
         Self::new(None, Kind::Start(error))
+    }
+
+    /// The server did not answer in this time.
+    pub(crate) fn slow_start(longest: Duration, stderr: Option<&StderrTail>) -> Self {
+        let said = stderr.map(StderrTail::quoted).unwrap_or_default();
+        Self::new(None, Kind::SlowStart(longest, said))
     }
 
     #[cfg(feature = "http")]
@@ -434,6 +445,10 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start(error) => error.fmt(f),
+            Self::SlowStart(longest, said) => {
+                write!(f, "the server did not answer within {} s", longest.as_secs_f64())?;
+                if said.is_empty() { Ok(()) } else { write!(f, "; standard error: {said}") }
+            }
             #[cfg(feature = "http")]
             Self::Address(reason) => f.write_str(reason),
             Self::Connect(error) => error.fmt(f),
@@ -488,6 +503,7 @@ impl StdError for Error {
             Kind::Start(error) => error.source(),
             Kind::Connect(error) => error.source(),
             Kind::Closed { cause, .. } => cause.as_ref()?.source(),
+            Kind::SlowStart(..) => None,
             #[cfg(feature = "http")]
             Kind::Address(_) => None,
             #[cfg(feature = "auth")]

@@ -15,7 +15,7 @@ use bowline_types::error::code;
 use bowline_types::id::Cursor;
 use bowline_types::json::RawJson;
 use bowline_types::method::Method;
-use bowline_types::page::{PageParams, PagedResult};
+use bowline_types::page::{LeftOutServer, PageParams, PagedResult};
 use bowline_types::read::ReadError;
 use bowline_types::rpc::Rpc;
 use futures_core::Stream;
@@ -46,8 +46,9 @@ pub struct List<T> {
     link: Link,
     method: Method,
     request: fn(&PageParams) -> CallRequest,
-    read: fn(&RawJson) -> Result<Items<T>, ReadError>,
+    read: fn(&RawJson) -> Result<Page<T>, ReadError>,
     items: vec::IntoIter<T>,
+    left_out: Vec<LeftOutServer>,
     next: Next<T>,
     cycle: CursorCycle,
     note: Option<Note<T>>,
@@ -60,11 +61,24 @@ pub struct List<T> {
 /// Observes each page, and may remove items.
 type Note<T> = Box<dyn Fn(&mut Vec<T>) + Send + Sync>;
 
-/// The items of one page, and the cursor of the next.
-type Items<T> = (Vec<T>, Option<Cursor>);
+/// One page.
+pub(crate) struct Page<T> {
+    items: Vec<T>,
+    left_out: Vec<LeftOutServer>,
+    /// The cursor of the next page.
+    next: Option<Cursor>,
+}
+
+impl<T> Page<T> {
+    pub(crate) fn of<R: PagedResult<Item: Into<T>>>(result: R) -> Self {
+        let left_out = result.left_out();
+        let (items, next) = result.into_parts();
+        Self { items: items.into_iter().map(Into::into).collect(), left_out, next }
+    }
+}
 
 /// A page that is being fetched, and whether it came from the cache.
-type Fetch<T> = BoxFuture<'static, Result<(Items<T>, bool)>>;
+type Fetch<T> = BoxFuture<'static, Result<(Page<T>, bool)>>;
 
 /// What follows when the current page is used up.
 enum Next<T> {
@@ -82,10 +96,7 @@ impl<T> List<T> {
         R: Rpc<Params = PageParams>,
         R::Result: PagedResult<Item: Into<T>>,
     {
-        let read = |result: &RawJson| {
-            let (items, next) = result.parse::<R::Result>()?.into_parts();
-            Ok((items.into_iter().map(Into::into).collect(), next))
-        };
+        let read = |result: &RawJson| result.parse::<R::Result>().map(Page::of);
         Self::of(link, R::METHOD, call::request::<R>, read)
     }
 
@@ -94,7 +105,7 @@ impl<T> List<T> {
         link: Link,
         method: Method,
         request: fn(&PageParams) -> CallRequest,
-        read: fn(&RawJson) -> Result<Items<T>, ReadError>,
+        read: fn(&RawJson) -> Result<Page<T>, ReadError>,
     ) -> Self {
         Self {
             link,
@@ -102,6 +113,7 @@ impl<T> List<T> {
             request,
             read,
             items: Vec::new().into_iter(),
+            left_out: Vec::new(),
             next: Next::Page(PageParams::first()),
             cycle: CursorCycle::default(),
             note: None,
@@ -155,11 +167,27 @@ impl<T: Send + 'static> List<T> {
     ///
     /// If a page cannot be fetched, or there are more than 100 000 items.
     pub async fn all(mut self) -> Result<Vec<T>> {
+        self.remaining().await
+    }
+
+    /// The servers that the pages so far lack, if the server is a gateway that says so: it left them
+    /// out because they fail or are slow. The same list may have them later.
+    pub fn left_out(&self) -> &[LeftOutServer] {
+        &self.left_out
+    }
+
+    /// The same as [`all`](Self::all), after which [`left_out`](Self::left_out) tells what is missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`all`](Self::all).
+    pub async fn remaining(&mut self) -> Result<Vec<T>> {
         let is_unread = self.is_unread();
         let outcome = self.rest().await;
         if is_unread && self.reused && outcome.as_ref().is_err_and(is_refusal_of_cursor) {
             // A cursor from the cache is not valid any more. Start again without the cache.
-            return self.again().rest().await;
+            self.begin_again();
+            return self.rest().await;
         }
         outcome
     }
@@ -169,11 +197,12 @@ impl<T: Send + 'static> List<T> {
         matches!(&self.next, Next::Page(params) if params.cursor.is_none())
     }
 
-    /// The same list from its beginning, without the cache.
-    fn again(mut self) -> Self {
+    /// Goes back to the beginning of the list, without the cache.
+    fn begin_again(&mut self) {
         self.next = Next::Page(PageParams::first());
         self.cycle = CursorCycle::default();
-        self.fresh()
+        self.left_out.clear();
+        self.fresh = true;
     }
 
     async fn rest(&mut self) -> Result<Vec<T>> {
@@ -226,7 +255,9 @@ impl<T: Send + 'static> List<T> {
     }
 
     /// Makes a fetched page the current one.
-    fn turn(&mut self, (mut items, cursor): Items<T>) {
+    fn turn(&mut self, page: Page<T>) {
+        let Page { mut items, left_out, next: cursor } = page;
+        self.left_out.extend(left_out);
         if let Some(note) = &self.note {
             note(&mut items);
         }

@@ -14,7 +14,7 @@ use bowline_types::resource::ResourceDefinition;
 use crate::call::{self, ClientCall};
 use crate::client::Client;
 use crate::error::{Error, Result};
-use crate::list::List;
+use crate::list::{List, Page};
 use crate::resources::Contents;
 
 /// The most pages of a folder that are read: a server may return cursors without end.
@@ -40,7 +40,7 @@ impl Client {
             self.link.clone(),
             method(LIST),
             |params| CallRequest::new(method(LIST), call::object(params)),
-            |result| result.parse::<ListSkillsResult>().map(PagedResult::into_parts),
+            |result| result.parse::<ListSkillsResult>().map(Page::of),
         );
         match self.check_skills(LIST) {
             Ok(()) => list,

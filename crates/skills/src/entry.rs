@@ -7,7 +7,7 @@ use bowline_types::cache::CacheHint;
 use bowline_types::id::Cursor;
 use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
-use bowline_types::page::PagedResult;
+use bowline_types::page::{LEFT_OUT, LeftOutServer, PagedResult};
 use bowline_types::resource::ResourceDefinition;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -211,6 +211,10 @@ fn one_by_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Skill>, 
 
 impl PagedResult for ListSkillsResult {
     type Item = Skill;
+
+    fn left_out(&self) -> Vec<LeftOutServer> {
+        self.meta.parse(LEFT_OUT).unwrap_or_default()
+    }
 
     fn into_parts(self) -> (Vec<Skill>, Option<Cursor>) {
         (self.skills, self.next_cursor)

@@ -26,10 +26,36 @@ impl PageParams {
     }
 }
 
+/// The key of `_meta` in a page of a list for the servers that the list lacks: an array of
+/// [`LeftOutServer`]. A server that lists what other servers have sets it.
+pub const LEFT_OUT: &str = "io.github.bowline-mcp/leftOut";
+
+/// A server that is missing from a list that others are in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LeftOutServer {
+    /// The prefix of its names.
+    pub server: String,
+    /// Why it is missing.
+    pub cause: String,
+}
+
+impl LeftOutServer {
+    /// The server with this prefix, for this cause.
+    pub fn new(server: impl Into<String>, cause: impl Into<String>) -> Self {
+        Self { server: server.into(), cause: cause.into() }
+    }
+}
+
 /// A result that is one page of a list.
 pub trait PagedResult {
     /// The type of the list's items.
     type Item;
+
+    /// The servers that the page lacks ([`LEFT_OUT`]).
+    fn left_out(&self) -> Vec<LeftOutServer> {
+        Vec::new()
+    }
 
     /// The items of this page, and the cursor of the next page if there is one.
     fn into_parts(self) -> (Vec<Self::Item>, Option<Cursor>);
@@ -77,6 +103,10 @@ macro_rules! list {
 
         impl $crate::page::PagedResult for $result {
             type Item = $item;
+
+            fn left_out(&self) -> Vec<$crate::page::LeftOutServer> {
+                self.meta.parse($crate::page::LEFT_OUT).unwrap_or_default()
+            }
 
             fn into_parts(self) -> (Vec<$item>, Option<$crate::id::Cursor>) {
                 (self.$items, self.next_cursor)

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bowline::Client;
+use bowline::types::page::LeftOutServer;
 use bowline::types::prompt::PromptDefinition;
 use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline::types::tool::ToolDefinition;
@@ -25,7 +26,8 @@ use crate::schema;
 ///
 /// With one KIND and a NAME, shows everything about one of them: for a tool its arguments with their
 /// types and values, and its annotations. A list that the server declares but does not give is a
-/// note; if KIND names it, the command ends with the exit code of its failure.
+/// note; if KIND names it, the command ends with the exit code of its failure. A list of a gateway that
+/// lacks one of its servers is a note too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline list [OPTIONS] TARGET [KIND…]
        bowline list [OPTIONS] TARGET KIND NAME
@@ -95,7 +97,7 @@ struct Lists {
     templates: Option<Vec<ResourceTemplate>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompts: Option<Vec<PromptDefinition>>,
-    /// Why lists that the server declares are missing.
+    /// Why lists that the server declares are missing, or lack what a server behind it has.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     errors: BTreeMap<&'static str, String>,
 }
@@ -123,6 +125,7 @@ impl Args {
     fn print(&self, mut read: ServerLists, are_named: bool) -> Result<Exit, Failure> {
         let is_of_use = read.is_of_use();
         let mut failures = read.take_failures();
+        let left_out = read.left_out();
         if !is_of_use && !failures.is_empty() {
             return Err(failures.remove(0).1);
         }
@@ -133,6 +136,13 @@ impl Args {
             prompts: items(read.prompts),
             errors: failures.iter().map(|(kind, it)| (*kind, it.to_string())).collect(),
         };
+        for (LeftOutServer { server, cause, .. }, kinds) in &left_out {
+            for kind in kinds {
+                let reasons = lists.errors.entry(kind).or_default();
+                let separator = if reasons.is_empty() { "" } else { "; " };
+                reasons.push_str(&format!("{separator}the server `{server}` is missing: {cause}"));
+            }
+        }
         let filter = Filter::new(&self.filter);
         lists.keep(&filter);
         match self.request.json {
@@ -141,6 +151,9 @@ impl Args {
         }
         for (kind, failure) in &failures {
             print::note(text!("note: {kind} cannot be listed: ") + failure.text());
+        }
+        for (LeftOutServer { server, cause, .. }, kinds) in &left_out {
+            print::note(text!("note: {} lack the server `{server}`: {cause}", kinds.join(", ")));
         }
         match failures.first() {
             Some((_, failure)) if are_named => Ok(failure.exit()),

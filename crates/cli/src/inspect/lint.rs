@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bowline::proto::schema::Validator;
 use bowline::types::json::Schema;
+use bowline::types::page::LeftOutServer;
 use bowline::types::prompt::PromptDefinition;
 use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline::types::tool::{ToolDefinition, check_name};
@@ -52,6 +53,13 @@ const MOST_TOKENS: usize = 10_000;
 pub(crate) fn noise(text: &str) -> Finding {
     let text = format!("{text}; logs belong on standard error");
     Finding { level: Level::Warning, subject: "standard output".to_owned(), text }
+}
+
+/// The finding about a server that a gateway left out of these lists.
+pub(crate) fn left_out(missing: &LeftOutServer, kinds: &[&str]) -> Finding {
+    let LeftOutServer { server, cause, .. } = missing;
+    let text = format!("lack the server `{server}`: {cause}");
+    Finding { level: Level::Warning, subject: kinds.join(", "), text }
 }
 
 /// All findings, errors first.

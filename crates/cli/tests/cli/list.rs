@@ -5,6 +5,7 @@ use std::sync::Barrier;
 use serde_json::{Value, json};
 
 use super::demo::with_demo;
+use super::http_script::HttpScript;
 use super::listing_server::{refusing, start};
 use super::*;
 
@@ -57,6 +58,41 @@ fn json_has_a_reason_for_each_list_that_is_missing() {
     let whole = start(|_, _| None);
     let listed = run(&["list", &whole.url, "--json"]);
     assert!(!listed.stdout.contains("errors"), "{listed:?}");
+}
+
+/// A gateway that left a server out of two lists.
+fn incomplete() -> HttpScript {
+    start(|method, _| {
+        let meta = json!({"io.github.bowline-mcp/leftOut": [
+            {"server": "far\u{1b}[2J", "cause": "did not answer in time"}
+        ]});
+        match method {
+            "tools/list" => Some(Ok(json!({"tools": [], "_meta": meta}))),
+            "prompts/list" => Some(Ok(json!({"prompts": [{"name": "ask"}], "_meta": meta}))),
+            _ => None,
+        }
+    })
+}
+
+#[test]
+fn lists_that_lack_a_server_are_printed_with_one_note_that_names_it() {
+    let server = incomplete();
+    let listed = run(&["list", &server.url]);
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    assert!(listed.stdout.contains("1 prompt\n  ask()"), "{listed:?}");
+    let note = "note: tools, prompts lack the server `far\\u{1b}[2J`: did not answer in time\n";
+    assert_eq!(listed.stderr, note, "{listed:?}");
+    let listed = run(&["list", &server.url, "--json"]);
+    let lists: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(lists["prompts"][0]["name"], "ask", "{lists}");
+    let reason = lists["errors"]["tools"].as_str().unwrap();
+    assert!(reason.ends_with("did not answer in time"), "{lists}");
+    let looked = run(&["inspect", &server.url]);
+    assert!(looked.stdout.contains("did not answer in time"), "{looked:?}");
+    let looked = run(&["inspect", &server.url, "--json"]);
+    let report: Value = serde_json::from_str(&looked.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|it| it["subject"] == "tools, prompts"), "{report}");
 }
 
 #[test]

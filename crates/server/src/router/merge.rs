@@ -17,8 +17,9 @@ use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::id::Cursor;
 use bowline_types::json::RawJson;
+use bowline_types::meta::Meta;
 use bowline_types::method::Method;
-use bowline_types::page::PagedResult;
+use bowline_types::page::{LEFT_OUT, LeftOutServer, PagedResult};
 use bowline_types::prompt::{ListPromptsResult, PromptDefinition};
 use bowline_types::read::read;
 use bowline_types::resource::{
@@ -45,9 +46,9 @@ impl Router {
         }
     }
 
-    /// A mounted server that fails is left out of a list that begins before it. The client gets a log
-    /// message, and the result may not be stored: the next one may be complete. If the whole server is
-    /// one mounted server, its error is the answer.
+    /// A mounted server that fails is left out of a list that begins before it. The result says so in
+    /// its metadata, and may not be stored: the next one may be complete. The client also gets a log
+    /// message if it wants any. If the whole server is one mounted server, its error is the answer.
     pub(super) async fn merge<P: Merged>(self, request: Request) -> Response {
         if !P::are_offered(&self.capabilities()) {
             return Err(not_offered(request.parts.method));
@@ -80,7 +81,7 @@ impl Router {
                 Err(error) if error.code == code::METHOD_NOT_FOUND => merging.forbid_caching(),
                 Err(error) if self.is_one_mount() => return Err(error),
                 Err(error) => {
-                    merging.forbid_caching();
+                    merging.leave_out(source, &error);
                     source.report_left_out(&error, &request.parts);
                 }
             }
@@ -93,8 +94,13 @@ impl Router {
                 break;
             }
         }
-        let Merging { items, next, cache } = merging;
-        P::new(items, next).finish(cache, request.parts.revision)
+        let Merging { items, next, left_out, cache } = merging;
+        let mut page = P::new(items, next);
+        if !left_out.is_empty() {
+            // The key obeys the rules of keys.
+            _ = page.meta().set(LEFT_OUT, &left_out);
+        }
+        page.finish(cache, request.parts.revision)
     }
 
     /// Whether this server has nothing but what one mounted server has.
@@ -167,6 +173,7 @@ impl Source {
 struct Merging<P: PagedResult> {
     items: Vec<P::Item>,
     next: Option<Cursor>,
+    left_out: Vec<LeftOutServer>,
     cache: CacheHint,
 }
 
@@ -174,7 +181,7 @@ impl<P: PagedResult> Default for Merging<P> {
     fn default() -> Self {
         // The parts of the page can only shorten that.
         let cache = CacheHint::public(std::time::Duration::MAX);
-        Self { items: Vec::new(), next: None, cache }
+        Self { items: Vec::new(), next: None, left_out: Vec::new(), cache }
     }
 }
 
@@ -182,6 +189,11 @@ impl<P: Merged> Merging<P> {
     /// The next list may have what this one lacks.
     fn forbid_caching(&mut self) {
         self.cache.ttl = Default::default();
+    }
+
+    fn leave_out(&mut self, source: &Source, error: &ErrorObject) {
+        self.forbid_caching();
+        self.left_out.push(LeftOutServer::new(source.as_str(), error.message.as_str()));
     }
 
     /// Adds a page of a source.
@@ -195,6 +207,13 @@ impl<P: Merged> Merging<P> {
         };
         let parsed = page.body().parse::<P>().map_err(invalid)?;
         let hint = parsed.hint(page);
+        if let Source::Mount(mount) = source {
+            let qualify = |it: LeftOutServer| {
+                LeftOutServer::new(mount.namespace.qualify(&it.server), it.cause)
+            };
+            let left_out: Vec<_> = page.meta().parse(LEFT_OUT).unwrap_or_default();
+            self.left_out.extend(left_out.into_iter().map(qualify));
+        }
         let (mut items, next) = parsed.into_parts();
         if let Source::Mount(mount) = source {
             items.iter_mut().for_each(|item| P::qualify(item, mount, parts));
@@ -212,6 +231,9 @@ impl<P: Merged> Merging<P> {
 /// A page whose items can be made one with those of other servers.
 pub(super) trait Merged: PagedResult<Item: Send> + DeserializeOwned + Send {
     fn new(items: Vec<Self::Item>, next: Option<Cursor>) -> Self;
+
+    /// Its `_meta`.
+    fn meta(&mut self) -> &mut Meta;
 
     /// How long a page may be stored.
     fn hint(&self, page: &Success) -> CacheHint {
@@ -235,6 +257,10 @@ macro_rules! merged {
                 let mut page = Self::new(items);
                 page.next_cursor = next;
                 page
+            }
+
+            fn meta(&mut self) -> &mut Meta {
+                &mut self.meta
             }
 
             fn finish(self, cache: CacheHint, revision: Revision) -> Response {

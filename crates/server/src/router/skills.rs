@@ -39,6 +39,10 @@ impl Merged for ListSkillsResult {
         Self::new(items, next)
     }
 
+    fn meta(&mut self) -> &mut Meta {
+        &mut self.meta
+    }
+
     fn hint(&self, _: &Success) -> CacheHint {
         let ttl = std::time::Duration::from_millis(self.ttl_ms.unwrap_or(0));
         let mut hint = CacheHint::public(ttl);
@@ -49,11 +53,12 @@ impl Merged for ListSkillsResult {
     }
 
     fn finish(self, cache: CacheHint, revision: Revision) -> Response {
-        let page = if revision.has_cache_hints() { self.with_cache(cache) } else { self };
+        let mut page = if revision.has_cache_hints() { self.with_cache(cache) } else { self };
+        let meta = std::mem::take(&mut page.meta);
         let body = RawJson::from_value(&page).map_err(|error| {
             ErrorObject::internal(format!("the list of skills cannot be written: {error}"))
         })?;
-        Ok(Success::raw(body, Meta::new()))
+        Ok(Success::raw(body, meta))
     }
 
     fn qualify(_: &mut Skill, _: &Mount, _: &Parts) {}

@@ -1,7 +1,9 @@
 //! Lists of every kind: page by page, in one order, with cursors that keep their place.
 
-use bowline_proto::request::Owner;
+use bowline_proto::request::{Owner, Request};
+use bowline_server::layer::{self, Next};
 use bowline_server::{Prompt, Resource, Server, Tool};
+use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};
@@ -137,5 +139,32 @@ async fn a_list_does_not_depend_on_what_was_asked_before() {
             assert_eq!(one.ask(method, json!({})).await.unwrap(), before);
             assert_eq!(pages(&other, list).await, pages(&one, list).await);
         }
+    }
+}
+
+/// A server whose list of tools fails.
+fn broken() -> Server {
+    let fail = layer::from_fn(|request: Request, next: Next| {
+        let is_list = request.parts.method == Method::ToolsList;
+        let rest = next.run(request);
+        async move { if is_list { Err(ErrorObject::internal("out of order")) } else { rest.await } }
+    });
+    Server::new("broken", "1").tool(Tool::new("saw", async || "")).layer(fail)
+}
+
+#[tokio::test]
+async fn a_list_that_leaves_a_server_out_names_it_in_its_metadata_in_both_eras() {
+    let inner = Server::new("inner", "1").tool(Tool::new("file", async || ""));
+    let inner = inner.mount("deep", broken());
+    let server = Server::new("hub", "1").mount("inner", inner).mount("far", broken());
+    for revision in BOTH {
+        let peer = Peer::new(&server, revision);
+        let page = peer.send(peer.request(Method::ToolsList, &json!({}))).await.unwrap();
+        let expected = json!([
+            { "server": "inner__deep", "cause": "out of order" },
+            { "server": "far", "cause": "out of order" },
+        ]);
+        let left_out: Value = page.meta().parse("io.github.bowline-mcp/leftOut").unwrap();
+        assert_eq!(left_out, expected, "{revision}");
     }
 }
