@@ -216,6 +216,7 @@ pub fn layered_builder(
         .limits(bounds)
         .keep_alive(limits.silence, limits.ping)
         .silence_during_calls(limits.call)
+        .start_timeout(limits.start)
         .passing_on(declared)
         .unchecked_output()
         .cache(bowline_client::CacheOptions::default());

@@ -16,7 +16,6 @@ use crate::named::Named;
 use crate::options::GatewayOptions;
 use crate::park::{Parking, ParkingLot};
 use crate::permitted::{Permitted, Settings};
-use crate::reporter::EntryReporter;
 use crate::resource_owners::ResourceOwners;
 use crate::rules::{RuleFindings, Ruled};
 
@@ -63,6 +62,12 @@ impl Fan {
         let mut limits = options.limits.clone();
         if let Some(minutes) = file.gateway.idle_minutes {
             limits.idle = std::time::Duration::from_secs(minutes.saturating_mul(60));
+        }
+        if let Some(patience) = file.gateway.list {
+            limits = limits.with_patience(patience);
+        }
+        if let Some(start) = file.gateway.start {
+            limits.start = start;
         }
         if let Some(bytes) = file.gateway.max_message() {
             limits = limits.with_message(bytes);
@@ -118,8 +123,8 @@ fn lanes(
         return (member.lanes.clone(), member.health.clone());
     }
     let dial = (options.dialer)(entry, launch.clone());
-    let reporter = EntryReporter::new(options.reporter.clone(), entry);
-    let mut lanes = Lanes::of_entry(entry, dial, limits.clone()).reporting(reporter);
+    let health = Health::new(&entry.name, options.health.clone());
+    let mut lanes = Lanes::of_entry(entry, dial, limits.clone()).watched_by(health.clone());
     if options.has_one_caller {
         lanes = lanes.for_one_caller();
     }
@@ -129,7 +134,7 @@ fn lanes(
     if let Some(changed) = old.iter().find(|other| other.name() == entry.name) {
         lanes = lanes.taking_over(&changed.lanes);
     }
-    (lanes, Health::new(&entry.name, options.health.clone()))
+    (lanes, health)
 }
 
 /// What is known about the questions of a server. What its entry states counts more.

@@ -81,7 +81,7 @@ impl Health {
     }
 
     /// Notes how a call ended.
-    fn note(&self, method: Method, response: &Response, lanes: &Lanes) {
+    pub(crate) fn note(&self, method: Method, response: &Response, lanes: &Lanes) {
         match response {
             Ok(_) => self.note_answer(method, lanes),
             Err(error) => {

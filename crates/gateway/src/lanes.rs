@@ -47,10 +47,10 @@ use self::sessions::Sessions;
 use crate::asking::Asking;
 use crate::config::{Isolation, ServerEntry, Sharing};
 use crate::dial::Dial;
+use crate::health::Health;
 use crate::limits::GatewayLimits;
 use crate::met::MetServer;
-use crate::refusal;
-use crate::reporter::EntryReporter;
+use crate::refusal::{self, Keys};
 use crate::supervise::{Audience, Lease, Supervised, Unavailable};
 
 /// A configured server as an upstream: started by the first list or call, stopped when idle,
@@ -89,8 +89,8 @@ struct Inner {
     late: Arc<LateLists>,
     /// Whether there is no other server beside it. May change with each load of the file.
     is_alone: AtomicBool,
-    /// Tells the operator of the server's faults.
-    reporter: Option<EntryReporter>,
+    /// Where lists are noted that end when no caller waits for them any more.
+    health: Option<Health>,
 }
 
 /// What an upstream says about itself before its server was started.
@@ -119,7 +119,7 @@ impl Lanes {
             sessions: Arc::default(),
             late: Arc::default(),
             is_alone: AtomicBool::new(false),
-            reporter: None,
+            health: None,
         }))
     }
 
@@ -150,14 +150,19 @@ impl Lanes {
         self.change(|inner| inner.asking = Arc::new(asking))
     }
 
-    /// The same with what tells the operator of the server's faults.
-    pub(crate) fn reporting(self, reporter: EntryReporter) -> Self {
-        self.change(|inner| inner.reporter = Some(reporter))
+    /// The same with where the end of late lists is noted.
+    pub(crate) fn watched_by(self, health: Health) -> Self {
+        self.change(|inner| inner.health = Some(health))
     }
 
     /// Notes whether there are other servers beside it, which its lists would hold up.
     pub(crate) fn set_alone(&self, is_alone: bool) {
         self.0.is_alone.store(is_alone, Ordering::Relaxed);
+    }
+
+    /// What to name in errors about limits: the keys of the configuration file, if there is one.
+    fn keys(&self) -> Keys {
+        if self.0.health.is_some() { Keys::OF_GATEWAY } else { Keys::default() }
     }
 
     fn is_alone(&self) -> bool {
@@ -205,11 +210,11 @@ impl Lanes {
     /// server.
     pub async fn start(&self) -> Result<MetServer, String> {
         let (key, purpose) = (LaneKey::anonymous(), LanePurpose::Start);
-        let wanted = Wanted { key, session: None, is_exclusive: false, purpose };
+        let wanted = Wanted { key, session: None, peer: None, is_exclusive: false, purpose };
         let lane = self.take(&wanted, Self::every_question());
         let lane = lane.map_err(|why| match why {
             NoLane::Closed => Unavailable::stopped().problem,
-            NoLane::Full | NoLane::Held => "too many connections are open".to_owned(),
+            NoLane::Full | NoLane::Held | NoLane::HeldByPeer => "too many connections are open".to_owned(),
         });
         let lane = lane?;
         let lease = lane.supervised.lease().await.map_err(|unavailable| unavailable.problem)?;

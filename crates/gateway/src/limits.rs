@@ -48,7 +48,8 @@ pub struct GatewayLimits {
     pub ping: Duration,
     /// Processes of one server that the callers of one owner have, if the server asks questions: each
     /// serves one of them at a time. If there are several, all but one may wait for answers; beyond
-    /// that the call whose question has waited longest is ended for others.
+    /// that the call whose question has waited longest is ended for others. Calls from one address hold
+    /// all but one.
     pub process_lanes: usize,
     /// The same for sessions over HTTP.
     pub http_lanes: usize,
@@ -127,6 +128,15 @@ impl GatewayLimits {
         if bytes > self.long_messages.bytes() / 2 {
             self.long_messages = LongMessages::new(bytes.saturating_mul(2));
         }
+        self
+    }
+
+    /// The same limits for lists of several servers that wait so long for one of them. A list that is
+    /// awaited in any case may take as long at least.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self.list = self.list.max(patience);
         self
     }
 

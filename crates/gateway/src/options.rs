@@ -76,8 +76,7 @@ impl GatewayOptions {
 
     /// Reports what is found to be wrong with the configuration while the gateway runs: tools that are
     /// not offered, because the file gives their names to others; rules for tools that a server does
-    /// not list; resources that two servers list; servers that are left out of lists, because they are
-    /// slow. The function must return quickly.
+    /// not list; resources that two servers list. The function must return quickly.
     pub fn reporting(mut self, report: impl Fn(&ConfigError) + Send + Sync + 'static) -> Self {
         self.reporter = Reporter::new(report);
         self

@@ -2,12 +2,15 @@
 //!
 //! They hold no arguments, addresses or output of the server.
 
+use std::fmt;
+use std::time::Duration;
+
 use bowline_client::RelayFailure;
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use serde::{Deserialize, Serialize};
 
-use crate::supervise::Unavailable;
+use crate::supervise::{Unavailable, UnavailableKind};
 
 /// The `data` of an error that a failure of a server behind the gateway caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,20 +23,49 @@ pub struct UpstreamFailure {
     pub may_have_run: bool,
 }
 
+/// The keys of the configuration file that change limits; `None` without such a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Keys {
+    list: Option<&'static str>,
+    start: Option<&'static str>,
+}
+
+impl Keys {
+    /// Those of the `gateway` section.
+    pub(crate) const OF_GATEWAY: Self =
+        Self { list: Some("listSeconds"), start: Some("startSeconds") };
+}
+
+/// How long a server had, and how it gets longer.
+struct Waited {
+    limit: Duration,
+    key: Option<&'static str>,
+}
+
+impl fmt::Display for Waited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "within {} s", self.limit.as_secs())?;
+        self.key.map_or(Ok(()), |key| write!(f, "; `{key}` waits longer"))
+    }
+}
+
 /// The server does not run, or not yet, so the call was not made.
-pub(crate) fn unavailable(server: &str, why: &Unavailable) -> ErrorObject {
-    let what = match why {
-        why if why.is_slow => "did not start in time",
-        why if why.has_ended() => "is not running: it ended by itself",
-        why if why.was_stopped() => "is not running: it was stopped",
-        _ => "is not running: it could not be started",
+pub(crate) fn unavailable(server: &str, why: &Unavailable, keys: Keys) -> ErrorObject {
+    let what = match why.kind {
+        UnavailableKind::Slow(limit) => {
+            let waited = Waited { limit, key: keys.start };
+            return failed(server, &format!("did not start {waited}"), false);
+        }
+        UnavailableKind::Ended => "is not running: it ended by itself",
+        UnavailableKind::Stopped => "is not running: it was stopped",
+        UnavailableKind::NotStarted => "is not running: it could not be started",
     };
     failed(server, what, false)
 }
 
 /// The server was stopped for good.
 pub(crate) fn closed(server: &str) -> ErrorObject {
-    unavailable(server, &Unavailable::stopped())
+    unavailable(server, &Unavailable::stopped(), Keys::default())
 }
 
 /// The server ended before it answered.
@@ -47,9 +79,10 @@ pub(crate) fn undelivered(server: &str, error: &ErrorObject, may_have_run: bool)
     ErrorObject::internal(RelayFailure::message_for(error, server)).with_data(&data)
 }
 
-/// The server took too long.
-pub(crate) fn slow(server: &str, method: Method) -> ErrorObject {
-    failed(server, "did not answer in time", !is_repeatable(method))
+/// The server took longer for a list than this.
+pub(crate) fn slow(server: &str, limit: Duration, keys: Keys) -> ErrorObject {
+    let waited = Waited { limit, key: keys.list };
+    failed(server, &format!("did not answer {waited}"), false)
 }
 
 /// The server did not begin to report changes, so the caller does not follow the resource.

@@ -1,10 +1,9 @@
 //! Reports what is found to be wrong with a configuration while the gateway runs.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{ConfigError, ServerEntry};
+use crate::config::ConfigError;
 
 /// Reports what is found to be wrong with a configuration after it was loaded.
 #[derive(Clone, Default)]
@@ -27,23 +26,5 @@ impl Reporter {
 impl fmt::Debug for Reporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Reporter").field(&self.0.is_some()).finish()
-    }
-}
-
-/// Reports the faults of one server of a configuration.
-#[derive(Clone, Debug)]
-pub(crate) struct EntryReporter {
-    reporter: Reporter,
-    file: PathBuf,
-    at: String,
-}
-
-impl EntryReporter {
-    pub(crate) fn new(reporter: Reporter, entry: &ServerEntry) -> Self {
-        Self { reporter, file: entry.file.clone(), at: entry.at.clone() }
-    }
-
-    pub(crate) fn report(&self, problem: &str) {
-        self.reporter.report(&ConfigError::new(&self.file, self.at.as_str(), problem));
     }
 }

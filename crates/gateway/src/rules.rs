@@ -91,7 +91,7 @@ impl<U: Upstream> Ruled<U> {
         let name = request.params.string("name").map_err(ErrorObject::misread_params)?;
         if let Some(name) = name {
             let original = self.rules.original(&name).ok_or_else(|| self.unknown(&name))?;
-            if self.rules.hides_some() && !self.lists(original, &request.parts).await? {
+            if self.rules.withholds_some() && !self.lists(original, &request.parts).await? {
                 return Err(self.unknown(&name));
             }
             request.params = request.params.with("name", original);
@@ -101,7 +101,7 @@ impl<U: Upstream> Ruled<U> {
     }
 
     /// Whether the server lists a tool of exactly this name. A server that reads `DO` or `do ` as `do`
-    /// would run a tool that is hidden.
+    /// would run a tool that is hidden, or another than the one that got its name.
     async fn lists(&self, name: &str, parts: &Parts) -> Result<bool, ErrorObject> {
         if self.listed.has(name) {
             return Ok(true);

@@ -5,20 +5,22 @@
 //! that wait. After a failure there is a pause, in which calls fail at once instead of waiting.
 
 mod lease;
+mod unavailable;
 
 use std::future::pending;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
+use std::time::Duration;
 
 use bowline_client::{Client, Relay};
 use bowline_proto::sync::lock;
 use bowline_types::capability::ClientCapabilities;
-use bowline_types::text::with_causes;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 pub(crate) use self::lease::Lease;
+pub(crate) use self::unavailable::{Unavailable, UnavailableKind};
 use crate::asking::Asking;
 use crate::dial::Dial;
 use crate::limits::GatewayLimits;
@@ -33,11 +35,12 @@ static GENERATIONS: LazyLock<AtomicU64> = LazyLock::new(|| {
     AtomicU64::new(u64::from(u32::from_ne_bytes(bytes)) << 16 | 1)
 });
 
-/// Why a server does not run that was not stopped.
-const ENDED: &str = "the server ended by itself";
+/// What a start may take longer than its limit, so that a dial that knows the limit ends first: its
+/// error quotes what the server said.
+const START_SLACK: Duration = Duration::from_secs(1);
 
-/// Why a server does not run that was stopped for good.
-const STOPPED: &str = "it was stopped";
+/// How often the time for a start is doubled at most, if each start so far took too long.
+const MOST_DOUBLINGS: u32 = 3;
 
 /// How many callers a connection serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +83,8 @@ struct State {
     phase: Phase,
     /// Failures in a row.
     failures: u32,
+    /// Starts in a row that took too long.
+    slow_starts: u32,
     /// The number of the connection, which no other connection of the process has; 0 for none.
     generation: u64,
     problem: Option<Unavailable>,
@@ -106,36 +111,6 @@ struct Running {
     idle_since: Instant,
 }
 
-/// The server cannot be used now: it did not start, or it failed a moment ago.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unavailable {
-    /// Why, for the operator; it may name addresses and quote the output of the server.
-    pub(crate) problem: String,
-    /// Whether it was starting still when the time for that was over.
-    pub(crate) is_slow: bool,
-}
-
-impl Unavailable {
-    fn because(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into(), is_slow: false }
-    }
-
-    /// It was stopped for good.
-    pub(crate) fn stopped() -> Self {
-        Self::because(STOPPED)
-    }
-
-    /// Whether the server ran, and ended by itself.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.problem == ENDED
-    }
-
-    /// Whether the server was stopped for good.
-    pub(crate) fn was_stopped(&self) -> bool {
-        self.problem == STOPPED
-    }
-}
-
 impl Supervised {
     pub(crate) fn new(
         dial: Arc<dyn Dial>,
@@ -143,7 +118,13 @@ impl Supervised {
         (asking, phases): (Arc<Asking>, watch::Sender<()>),
         limits: GatewayLimits,
     ) -> Self {
-        let state = State { phase: Phase::Stopped, failures: 0, generation: 0, problem: None };
+        let state = State {
+            phase: Phase::Stopped,
+            failures: 0,
+            slow_starts: 0,
+            generation: 0,
+            problem: None,
+        };
         Self(Arc::new(Inner {
             dial,
             declared,
@@ -242,7 +223,9 @@ impl Supervised {
         let state = lock(&self.0.state);
         match &state.phase {
             // The next call will note it.
-            Phase::Running(running) if running.client.is_closed() => Some(ENDED.to_owned()),
+            Phase::Running(running) if running.client.is_closed() => {
+                Some(Unavailable::ended(&running.client).problem)
+            }
             _ => state.problem.clone().map(|unavailable| unavailable.problem),
         }
     }
@@ -288,12 +271,13 @@ impl Supervised {
     /// Notes that the server ended by itself, if it did.
     fn note_end(&self, state: &mut State) {
         let Phase::Running(running) = &state.phase else { return };
+        let problem = Unavailable::ended(&running.client);
         if running.since.elapsed() >= self.0.limits.healthy {
             state.failures = 0;
         }
         let pause = self.0.limits.pause(state.failures);
         state.failures += 1;
-        state.problem = Some(Unavailable::because(ENDED));
+        state.problem = Some(problem);
         state.phase = Phase::Paused(Instant::now() + pause);
     }
 
@@ -303,33 +287,34 @@ impl Supervised {
     }
 
     async fn start(self) {
+        let mut limits = self.0.limits.clone();
+        limits.start = self.start_limit();
         let dialled = async {
-            let dialled = self.0.dial.dial(self.0.declared.clone(), &self.0.limits);
-            timeout(self.0.limits.start, dialled).await
+            let dialled = self.0.dial.dial(self.0.declared.clone(), &limits);
+            timeout(limits.start.saturating_add(START_SLACK), dialled).await
         };
         let outcome = tokio::select! {
             biased;
             () = self.closed() => return,
             outcome = dialled => outcome,
         };
-        let outcome = match outcome {
-            Ok(outcome) => {
-                outcome.map_err(|error| Unavailable::because(with_causes(error.as_ref())))
-            }
-            Err(_) => {
-                let problem = "the server did not answer in time".to_owned();
-                Err(Unavailable { problem, is_slow: true })
-            }
-        };
         let client = match outcome {
-            Ok(client) => client,
-            Err(problem) => return self.fail(problem),
+            Ok(Ok(client)) => client,
+            Ok(Err(error)) => return self.fail(Unavailable::not_dialled(&error, limits.start)),
+            Err(_) => return self.fail(Unavailable::silent(limits.start)),
         };
         if !self.note_start(&client) {
             return client.close().await;
         }
         drop(client);
         self.stop_when_idle().await;
+    }
+
+    /// How long the next start may take: longer after starts that took too long, since a server that
+    /// needs more would never come otherwise.
+    fn start_limit(&self) -> Duration {
+        let doublings = lock(&self.0.state).slow_starts.min(MOST_DOUBLINGS);
+        self.0.limits.start.saturating_mul(1 << doublings)
     }
 
     /// Waits until the server is stopped for good.
@@ -345,6 +330,7 @@ impl Supervised {
         let mut state = lock(&self.0.state);
         if matches!(state.phase, Phase::Starting(_)) {
             state.failures += 1;
+            state.slow_starts = problem.slow_starts_after(state.slow_starts);
             state.problem = Some(problem);
             state.phase = Phase::Paused(Instant::now() + self.0.limits.pause(state.failures));
         }
@@ -368,6 +354,7 @@ impl Supervised {
         };
         let running = Running { client, relay, since: now, leases: 0, idle_since: now };
         state.phase = Phase::Running(running);
+        state.slow_starts = 0;
         state.generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
         drop(state);
         self.0.changed();

@@ -100,9 +100,10 @@ impl ToolRules {
         self.show.is_none() && self.hide.is_empty() && self.rename.is_empty()
     }
 
-    /// Whether every tool is offered that is not named. Then a call must name a listed tool exactly.
-    pub(crate) fn hides_some(&self) -> bool {
-        self.show.is_none() && !self.hide.is_empty()
+    /// Whether every tool is offered that is not named, and names are withheld: those of hidden tools,
+    /// and those that others got. Then a call must name a listed tool exactly.
+    pub(crate) fn withholds_some(&self) -> bool {
+        self.show.is_none() && !(self.hide.is_empty() && self.rename.is_empty())
     }
 
     /// The name under which a tool of the server is offered. `None` if it is not. A tool whose own name

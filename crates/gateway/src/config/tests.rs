@@ -1,5 +1,7 @@
 //! Files as people have them, of each host.
 
+use std::time::Duration;
+
 use super::*;
 
 fn parse(text: &str, path: &str, dialect: Dialect) -> ConfigFile {
@@ -256,7 +258,7 @@ fn our_own_settings_are_read_from_entries_and_the_gateway_section() {
         "plain": { "command": "x", "tools": ["*"] },
       },
       "gateway": { "name": "work", "http": "127.0.0.1:9000", "instructions": false, "idleMinutes": 3,
-        "baggage": true },
+        "listSeconds": 20, "startSeconds": 180, "baggage": true },
     }"#;
     let file = parse(text, "bowline.json", Dialect::Bowline);
     let git = file.entry("git").unwrap();
@@ -269,6 +271,8 @@ fn our_own_settings_are_read_from_entries_and_the_gateway_section() {
     assert!(file.entry("plain").unwrap().tools.is_empty());
     assert_eq!(file.gateway.name.as_deref(), Some("work"));
     assert_eq!(file.gateway.idle_minutes, Some(3));
+    let seconds = |count| Some(Duration::from_secs(count));
+    assert_eq!((file.gateway.list, file.gateway.start), (seconds(20), seconds(180)));
     assert_eq!(file.gateway.baggage, Some(true));
 }
 
@@ -297,7 +301,19 @@ fn faults_name_file_place_and_remedy() {
         ),
         (
             "{ \"gateway\": { \"port\": 1 } }",
-            "c.json: $.gateway.port: this setting is unknown; it may have name, http, instructions, idleMinutes, maxMessageMiB, baggage",
+            "c.json: $.gateway.port: this setting is unknown; it may have name, http, instructions, idleMinutes, listSeconds, startSeconds, maxMessageMiB, baggage",
+        ),
+        (
+            "{ \"gateway\": { \"listSeconds\": 0 } }",
+            "c.json: $.gateway.listSeconds: this number is out of range; write a number of seconds from 1 to 3600",
+        ),
+        (
+            "{ \"gateway\": { \"startSeconds\": 4000 } }",
+            "c.json: $.gateway.startSeconds: this number is out of range; write a number of seconds from 1 to 3600",
+        ),
+        (
+            "{ \"gateway\": { \"startSeconds\": 1e99 } }",
+            "c.json: $.gateway.startSeconds: a number stands here; write a whole number",
         ),
     ] {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();

@@ -10,7 +10,7 @@ use bowline_types::ext::apps::{self, UiSettings};
 use bowline_types::json::Object;
 use tokio::time::{Instant, timeout_at};
 
-use super::key::{LaneKey, SessionId};
+use super::key::{LaneKey, SessionId, peer_of};
 use super::pool::{LanePurpose, MostLanes, NoLane, TakenLane, Wanted};
 use super::sessions::ListeningCaller;
 use super::{Inner, Lanes, cursor};
@@ -32,7 +32,7 @@ impl Lanes {
         });
         let is_exclusive = can_answer && self.0.asking.is_known() && !key.is_isolated();
         let (session, purpose) = (SessionId::of(parts), LanePurpose::Start);
-        let wanted = Wanted { key, session, is_exclusive, purpose };
+        let wanted = Wanted { key, session, peer: peer_of(parts), is_exclusive, purpose };
         (wanted, exact.unwrap_or_else(Self::every_question))
     }
 
@@ -51,7 +51,9 @@ impl Lanes {
         match self.take(&wanted, declared) {
             Ok(lane) => Ok(lane.supervised.clone()),
             Err(NoLane::Closed) => Err(refusal::closed(&self.0.name)),
-            Err(NoLane::Full | NoLane::Held) => Err(refusal::full(&self.0.name)),
+            Err(NoLane::Full | NoLane::Held | NoLane::HeldByPeer) => {
+                Err(refusal::full(&self.0.name))
+            }
         }
     }
 
@@ -98,9 +100,8 @@ impl Lanes {
                 }
                 Err(NoLane::Closed) => return Err(refusal::closed(&self.0.name)),
                 Err(NoLane::Full) => return Err(refusal::full(&self.0.name)),
-                Err(NoLane::Held) => {
-                    let most = (self.most_asking(), self.0.limits.unanswered);
-                    self.0.pool.recall_for(&wanted.key, most);
+                Err(why @ (NoLane::Held | NoLane::HeldByPeer)) => {
+                    self.recall_for(&wanted, why);
                     let next = until.min(Instant::now() + RECALL_PAUSE);
                     if timeout_at(next, freed).await.is_err() && next == until {
                         return Err(refusal::busy(&self.0.name));
@@ -108,6 +109,17 @@ impl Lanes {
                 }
             }
         }
+    }
+
+    /// Lets a call that waits for an answer give way to this one. A peer that holds all its lanes gets
+    /// one of its own.
+    fn recall_for(&self, wanted: &Wanted, why: NoLane) {
+        let most = self.most_asking();
+        let (peer, most) = match why {
+            NoLane::HeldByPeer => (wanted.peer.as_ref(), most.saturating_sub(1).max(1)),
+            _ => (None, most),
+        };
+        self.0.pool.recall_for((&wanted.key, peer), (most, self.0.limits.unanswered));
     }
 
     /// Lets a caller listen on the lane of its call. Parallel calls of a caller without a session have

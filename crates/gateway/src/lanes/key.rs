@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use bowline_proto::request::{ClientProfile, Owner, Parts};
+use bowline_proto::callers::CallerId;
+use bowline_proto::request::{ClientProfile, Owner, Parts, Peer};
 use bowline_types::capability::ClientCapabilities;
 
 use crate::config::{Isolation, Sharing};
@@ -41,6 +42,13 @@ impl PartialEq for SessionId {
 }
 
 impl Eq for SessionId {}
+
+/// The address that a call comes from, if the transport knows it.
+pub(crate) fn peer_of(parts: &Parts) -> Option<CallerId> {
+    let peer = parts.extensions.get::<Peer>().copied();
+    // What an endpoint notes that is not told addresses.
+    peer.filter(|Peer(address)| !address.is_unspecified()).map(CallerId::from)
+}
 
 impl LaneKey {
     /// The key of callers without credentials that share a lane.

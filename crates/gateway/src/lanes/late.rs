@@ -2,20 +2,22 @@
 //!
 //! A list waits for [`GatewayLimits::patience`](crate::GatewayLimits::patience) and then fails, so that
 //! a gateway leaves the server out. It goes on in the background; when it has ended, callers that
-//! listen are notified that the lists changed. Meanwhile lists of the same kind fail at once, and those
-//! of other kinds after a moment. A caller that does not listen waits longer for a server that is being
-//! started. The only server of a gateway is awaited in any case.
+//! listen are notified that the lists changed. If it fails, it is begun again as long as one listens.
+//! Meanwhile lists of the same kind fail at once, and those of other kinds after a moment. A caller that
+//! does not listen waits longer for a server that is being started. The only server of a gateway is
+//! awaited in any case.
 
 use std::time::Duration;
 
 use bowline_proto::request::{Request, Response};
-use tokio::time::{Instant, timeout_at};
+use futures_core::future::BoxFuture;
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::key::LaneKey;
 use super::late_lists::LateList;
 use super::pool::TakenLane;
 use super::{Discovery, Lanes};
-use crate::refusal;
+use crate::refusal::{self, UpstreamFailure};
 
 /// How long a list waits for a server that is late with a list of another kind.
 const GRACE: Duration = Duration::from_millis(250);
@@ -33,20 +35,23 @@ impl Lanes {
         let until = begin + self.0.late.patience(&self.0.limits);
         let lane = timeout_at(until, self.lane_of(&request.parts)).await;
         let lane = lane.unwrap_or_else(|_| Err(refusal::busy(&self.0.name)))?;
-        if self.0.late.is_running(&lane.supervised, request.parts.method) {
-            return Err(refusal::slow(&self.0.name, request.parts.method));
+        if let Some(limit) = self.0.late.running(&lane.supervised, request.parts.method) {
+            return Err(refusal::slow(&self.0.name, limit, self.keys()));
         }
-        let until = match self.0.late.is_any_running(&lane.supervised) {
-            true => begin + GRACE,
-            false => begin + self.patience(&lane, &request),
+        let (wait, limit) = match self.0.late.any_running(&lane.supervised) {
+            Some(limit) => (GRACE, limit),
+            None => {
+                let patience = self.patience(&lane, &request);
+                (patience, patience)
+            }
         };
-        self.list_until(until, lane, request).await
+        self.list_until((begin + wait, limit), lane, request).await
     }
 
     /// How long a list waits for a server on a lane.
     fn patience(&self, lane: &TakenLane, request: &Request) -> Duration {
         let limits = &self.0.limits;
-        let key = LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None);
+        let key = self.key(request);
         let listens = self.0.sessions.listens(&request.parts.client, &key);
         match listens || lane.supervised.running().is_some() {
             true => self.0.late.patience(limits),
@@ -55,40 +60,66 @@ impl Lanes {
         }
     }
 
-    /// Passes a list on, and leaves it to the background at a time.
-    async fn list_until(&self, until: Instant, lane: TakenLane, request: Request) -> Response {
-        let (begin, method) = (Instant::now(), request.parts.method);
-        let key = LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None);
-        let (lanes, supervised) = (self.clone(), lane.supervised.clone());
-        let mut listing = Box::pin(async move { lanes.pass_on(lane, request).await });
+    fn key(&self, request: &Request) -> LaneKey {
+        LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None)
+    }
+
+    /// Passes a list on, and leaves it to the background at a time. The limit is what the error names.
+    async fn list_until(
+        &self,
+        (until, limit): (Instant, Duration),
+        lane: TakenLane,
+        request: Request,
+    ) -> Response {
+        let begin = Instant::now();
+        let key = (lane.supervised.clone(), request.parts.method);
+        let (lanes, again) = (self.clone(), request.clone());
+        let mut listing: BoxFuture<'static, Response> =
+            Box::pin(async move { lanes.pass_on(lane, request).await });
         if let Ok(response) = timeout_at(until, &mut listing).await {
             if response.is_ok() {
                 self.0.late.note(begin.elapsed(), &self.0.limits);
             }
             return response;
         }
-        if let Some(running) = LateList::begin(&self.0.late, supervised, method) {
-            self.report_late(&running);
-            let lanes = self.clone();
-            tokio::spawn(async move {
-                let response = listing.await;
-                drop(running);
-                if response.is_ok() {
-                    lanes.0.late.note(begin.elapsed(), &lanes.0.limits);
-                    lanes.0.sessions.notify_of_lists(&key);
-                }
-            });
+        if let Some(late) = LateList::begin(&self.0.late, key, limit) {
+            tokio::spawn(self.clone().finish(late, listing, (again, begin)));
         }
-        Err(refusal::slow(&self.0.name, method))
+        Err(refusal::slow(&self.0.name, limit, self.keys()))
     }
 
-    /// Tells the operator that a server is left out. Once, however many kinds of lists it has.
-    fn report_late(&self, late: &LateList) {
-        if late.is_first
-            && let Some(reporter) = &self.0.reporter
-        {
-            let problem = "did not answer in time, and is left out of lists until it answers";
-            reporter.report(problem);
+    /// Awaits a late list. If it fails on its way, and a caller listens, begins it again after a pause.
+    async fn finish(
+        self,
+        late: LateList,
+        mut listing: BoxFuture<'static, Response>,
+        (request, mut begin): (Request, Instant),
+    ) {
+        let (key, mut failures) = (self.key(&request), 0);
+        let response = loop {
+            let response = listing.await;
+            if let Some(health) = &self.0.health {
+                health.note(request.parts.method, &response, &self);
+            }
+            let is_of_gateway = response
+                .as_ref()
+                .is_err_and(|error| error.parse_data::<UpstreamFailure>().is_some());
+            if !is_of_gateway {
+                break response;
+            }
+            failures += 1;
+            sleep(self.0.limits.pause(failures)).await;
+            if self.is_closed() || !self.0.sessions.has_listener(&key) {
+                break response;
+            }
+            begin = Instant::now();
+            let (lanes, request) = (self.clone(), request.clone());
+            listing = Box::pin(async move { lanes.pass(request).await });
+        };
+        drop(late);
+        if response.is_ok() {
+            self.0.late.note(begin.elapsed(), &self.0.limits);
+            self.0.sessions.notify_of_lists(&key);
         }
     }
 }

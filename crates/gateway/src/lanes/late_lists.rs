@@ -15,10 +15,18 @@ pub(super) struct LateLists(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    running: Vec<(Supervised, Method)>,
+    running: Vec<Running>,
     /// How long the next list may take. Set while the server needs longer than usual for its lists,
     /// since it would never be listed otherwise.
     patience: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Running {
+    lane: Supervised,
+    method: Method,
+    /// How long its caller waited for it.
+    limit: Duration,
 }
 
 impl LateLists {
@@ -33,20 +41,21 @@ impl LateLists {
         lock(&self.0).patience = (took >= limits.patience).then_some(longer);
     }
 
-    /// Whether such a list is late on this lane.
-    pub(super) fn is_running(&self, lane: &Supervised, method: Method) -> bool {
-        lock(&self.0).is_running(lane, method)
+    /// How long the caller waited for such a list that is late on this lane. `None` if none is.
+    pub(super) fn running(&self, lane: &Supervised, method: Method) -> Option<Duration> {
+        lock(&self.0).running(lane, method)
     }
 
-    /// Whether any list is late on this lane.
-    pub(super) fn is_any_running(&self, lane: &Supervised) -> bool {
-        lock(&self.0).running.iter().any(|(other, _)| other == lane)
+    /// The same for a list of any kind.
+    pub(super) fn any_running(&self, lane: &Supervised) -> Option<Duration> {
+        lock(&self.0).running.iter().find(|it| it.lane == *lane).map(|it| it.limit)
     }
 }
 
 impl State {
-    fn is_running(&self, lane: &Supervised, method: Method) -> bool {
-        self.running.iter().any(|(other, its)| other == lane && *its == method)
+    fn running(&self, lane: &Supervised, method: Method) -> Option<Duration> {
+        let found = self.running.iter().find(|it| it.lane == *lane && it.method == method);
+        found.map(|it| it.limit)
     }
 }
 
@@ -55,29 +64,30 @@ pub(super) struct LateList {
     all: Arc<LateLists>,
     lane: Supervised,
     method: Method,
-    /// Whether no other list was late on this lane.
-    pub(super) is_first: bool,
 }
 
 impl LateList {
     /// `None` if such a list is late already.
-    pub(super) fn begin(all: &Arc<LateLists>, lane: Supervised, method: Method) -> Option<Self> {
+    pub(super) fn begin(
+        all: &Arc<LateLists>,
+        (lane, method): (Supervised, Method),
+        limit: Duration,
+    ) -> Option<Self> {
         let mut state = lock(&all.0);
-        if state.is_running(&lane, method) {
+        if state.running(&lane, method).is_some() {
             return None;
         }
-        let is_first = !state.running.iter().any(|(other, _)| *other == lane);
-        state.running.push((lane.clone(), method));
+        state.running.push(Running { lane: lane.clone(), method, limit });
         // The server needed longer than it was given, so it hangs, as far as it is known.
         state.patience = None;
         drop(state);
-        Some(Self { all: all.clone(), lane, method, is_first })
+        Some(Self { all: all.clone(), lane, method })
     }
 }
 
 impl Drop for LateList {
     fn drop(&mut self) {
         let mut state = lock(&self.all.0);
-        state.running.retain(|(lane, method)| *lane != self.lane || *method != self.method);
+        state.running.retain(|it| it.lane != self.lane || it.method != self.method);
     }
 }

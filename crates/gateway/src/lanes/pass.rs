@@ -86,8 +86,10 @@ impl Lanes {
         }
         let scope = CursorScope::of(lease, self.0.dial.is_process());
         let request = scope.open(request)?;
-        let answer = timeout(self.0.limits.list, call(lease, request)).await;
-        scope.close(answer.unwrap_or_else(|_| Err(refusal::slow(&self.0.name, method)))?)
+        let limit = self.0.limits.list;
+        let answer = timeout(limit, call(lease, request)).await;
+        let late = || Err(refusal::slow(&self.0.name, limit, self.keys()));
+        scope.close(answer.unwrap_or_else(|_| late())?)
     }
 
     /// The use of the connection for a call of this caller.
@@ -98,7 +100,7 @@ impl Lanes {
 
     async fn lease_on(&self, lane: TakenLane) -> Result<CallLease, ErrorObject> {
         let lease = lane.supervised.lease().await;
-        let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why))?;
+        let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why, self.keys()))?;
         self.meet(&lease);
         Ok(CallLease { lease, lane })
     }

@@ -9,6 +9,7 @@ mod waiting;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use bowline_proto::callers::CallerId;
 use bowline_proto::sync::lock;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
@@ -52,6 +53,7 @@ struct Lane {
 struct Holder {
     /// `None` for a single call of a caller without a session.
     session: Option<SessionId>,
+    peer: Option<CallerId>,
     calls: usize,
 }
 
@@ -60,6 +62,8 @@ struct Holder {
 pub(super) struct Wanted {
     pub(super) key: LaneKey,
     pub(super) session: Option<SessionId>,
+    /// The address that the call comes from, if that is known.
+    pub(super) peer: Option<CallerId>,
     /// Whether no other asker may use the lane meanwhile.
     pub(super) is_exclusive: bool,
     pub(super) purpose: LanePurpose,
@@ -94,6 +98,8 @@ pub(super) struct MostLanes {
 pub(super) enum NoLane {
     /// Other askers hold all lanes that the owner may have.
     Held,
+    /// Calls from the same address hold all lanes that are not left to others.
+    HeldByPeer,
     /// Too many lanes are open.
     Full,
     /// The server was stopped for good.
@@ -117,6 +123,9 @@ impl LanePool {
             return Err(NoLane::Closed);
         }
         open.extract_if(.., |lane| lane.key.is_over()).for_each(Lane::close);
+        if wanted.is_exclusive && has_its_share(&open, wanted, most.per_owner) {
+            return Err(NoLane::HeldByPeer);
+        }
         let opens = best(&open, wanted).is_none_or(|at| !open[at].counts());
         if opens && wanted.purpose == LanePurpose::Start {
             make_room(&mut open, wanted, most)?;
@@ -165,7 +174,7 @@ impl LanePool {
             lane.last.clone_from(&wanted.session);
             match &mut lane.holder {
                 Some(holder) => holder.calls += 1,
-                None => lane.holder = Some(Holder { session: wanted.session.clone(), calls: 1 }),
+                None => lane.holder = Some(Holder::of(wanted)),
             }
         }
         TakenLane { supervised, pool: self.clone(), is_held }
@@ -186,8 +195,13 @@ impl LanePool {
         let place = |open: &[Lane]| open.iter().position(|lane| lane.supervised == *supervised);
         let at = place(&open).ok_or(NoLane::Closed)?;
         let key = open[at].key.clone();
-        let wanted =
-            Wanted { key, session: None, is_exclusive: false, purpose: LanePurpose::Start };
+        let wanted = Wanted {
+            key,
+            session: None,
+            peer: None,
+            is_exclusive: false,
+            purpose: LanePurpose::Start,
+        };
         if !open[at].counts() {
             make_room(&mut open, &wanted, most)?;
         }
@@ -301,6 +315,19 @@ fn best(open: &[Lane], wanted: &Wanted) -> Option<usize> {
     ranks.min().map(|(_, at)| at)
 }
 
+/// Whether calls from the address of this one hold all lanes of the owner that they may. One lane is left
+/// to other addresses, or a peer with slow calls could keep all others from a server for long. A session
+/// that holds a lane goes on with it.
+fn has_its_share(open: &[Lane], wanted: &Wanted, per_owner: usize) -> bool {
+    if wanted.peer.is_none() || per_owner < 2 {
+        return false;
+    }
+    let of_owner = open.iter().filter(|lane| lane.key.has_owner_of(&wanted.key));
+    let holders: Vec<&Holder> = of_owner.filter_map(|lane| lane.holder.as_ref()).collect();
+    let goes_on = holders.iter().any(|holder| holder.is_of(&wanted.session));
+    !goes_on && holders.iter().filter(|it| it.peer == wanted.peer).count() >= per_owner - 1
+}
+
 /// Checks that a lane may be opened for a call.
 fn make_room(open: &mut Vec<Lane>, wanted: &Wanted, most: MostLanes) -> Result<(), NoLane> {
     let key = &wanted.key;
@@ -342,6 +369,10 @@ fn isolated(open: &[Lane], key: &LaneKey) -> usize {
 }
 
 impl Holder {
+    fn of(wanted: &Wanted) -> Self {
+        Self { session: wanted.session.clone(), peer: wanted.peer.clone(), calls: 1 }
+    }
+
     /// Whether it is this session. A call without a session is alone.
     fn is_of(&self, session: &Option<SessionId>) -> bool {
         session.is_some() && self.session == *session

@@ -76,6 +76,11 @@ impl Sessions {
         }
     }
 
+    /// Whether a caller of this owner listens.
+    pub(super) fn has_listener(&self, key: &LaneKey) -> bool {
+        lock(&self.open).iter().any(|caller| caller.is_of(key))
+    }
+
     /// The caller with this profile. If several calls listen for it, the newest replaces the others.
     pub(crate) fn find(&self, client: &Arc<ClientProfile>) -> Option<Arc<ListeningCaller>> {
         lock(&self.open).iter().rev().find(|caller| Arc::ptr_eq(&caller.client, client)).cloned()

@@ -131,6 +131,61 @@ async fn a_server_that_starts_slowly_is_left_out_and_then_reported() {
     }
 }
 
+/// Its first start is given up after 60 seconds.
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_start_is_given_up_is_started_again_for_a_caller_that_listens() {
+    for way in ways() {
+        let far = Fake::slow(Duration::from_secs(90), echo());
+        let servers = [("far", far.clone()), ("near", Fake::new(echo()))];
+        let server = bridge(gateway(FILE, servers), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let mut changes = caller.subscribe().tools().open().await.unwrap();
+        assert_eq!(tools(&caller).await, OF_NEAR, "{way:?}");
+        while next(&mut changes).await.is_some() {}
+        let begin = Instant::now();
+        while next(&mut changes).await.is_none() {
+            assert!(begin.elapsed() < Duration::from_secs(300), "{way:?}");
+        }
+        assert_eq!(tools(&caller).await, OF_BOTH, "{way:?}");
+        assert_eq!(far.starts(), 2, "{way:?}");
+    }
+}
+
+/// No caller would hear of the end of the next start.
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_start_is_given_up_is_not_started_again_for_callers_that_are_gone() {
+    for way in ways() {
+        let far = Fake::slow(Duration::from_secs(90), echo());
+        let servers = [("far", far.clone()), ("near", Fake::new(echo()))];
+        let server = bridge(gateway(FILE, servers), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let changes = caller.subscribe().tools().open().await.unwrap();
+        assert_eq!(tools(&caller).await, OF_NEAR, "{way:?}");
+        drop(changes);
+        caller.close().await;
+        sleep(Duration::from_secs(600)).await;
+        assert_eq!(far.starts(), 1, "{way:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_file_says_how_long_lists_and_starts_wait() {
+    const PATIENT: &str = r#"{ "mcpServers": { "far": { "command": "x" }, "near": { "command": "y" } },
+        "gateway": { "listSeconds": 30, "startSeconds": 100 } }"#;
+    for way in ways() {
+        let far = Fake::slow(Duration::from_secs(90), echo());
+        let servers = [("far", far.clone()), ("near", Fake::new(echo()))];
+        let server = bridge(gateway(PATIENT, servers), None);
+        let caller = connect(&server, way, |builder| builder).await;
+        let begin = Instant::now();
+        assert_eq!(caller.tools().all().await.unwrap().len(), 2, "{way:?}");
+        assert_eq!(begin.elapsed().as_secs(), 30, "{way:?}");
+        sleep(Duration::from_secs(65)).await;
+        assert_eq!(tools(&caller).await, OF_BOTH, "{way:?}");
+        assert_eq!(far.starts(), 1, "{way:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn servers_start_side_by_side_for_a_list() {
     for way in ways() {
@@ -250,25 +305,34 @@ async fn an_incomplete_list_says_so_to_its_caller_and_to_the_operator() {
         let far = Fake::new(echo());
         far.set_hanging();
         let (heard, reported) = (Heard::default(), Heard::default());
-        let notes = reported.clone();
+        let (notes, changes) = (reported.clone(), reported.clone());
         let servers = [("far", far), ("near", Fake::new(echo()))];
         let options = GatewayOptions::new(ConfigVariables::none())
             .reporting(move |note| notes.note(note.to_string()))
+            .watching(move |server, change| changes.note(format!("{server} {change:?}")))
             .dialled_by(move |entry, _| {
                 let server = servers.iter().find(|(name, _)| *name == entry.name);
                 Arc::new(server.unwrap().1.clone())
             });
         let gateway = Gateway::with_options(&file(FILE), options).unwrap();
         let caller = connect(&bridge(gateway, None), way, |it| hearing(it, &heard)).await;
-        assert_eq!(caller.tools().all().await.unwrap().len(), 2, "{way:?}");
+        let mut list = caller.tools();
+        assert_eq!(list.remaining().await.unwrap().len(), 2, "{way:?}");
+        let missing = list.left_out().iter().map(|it| it.server.as_str()).collect::<Vec<_>>();
+        assert_eq!(missing, ["far"], "{way:?}");
         assert_eq!(caller.prompts().all().await.unwrap().len(), 0, "{way:?}");
         // Lists of 2026-07-28 ask for no log messages.
-        let left_out = "the tools of `far` are left out: the server `far` did not answer in time";
-        let expected = way.revision.has_handshake().then(|| left_out.to_owned());
+        // Sessions listen from their first moment on.
+        let seconds = if way.revision.has_handshake() { 8 } else { 25 };
+        let cause = format!(
+            "the server `far` did not answer within {seconds} s; `listSeconds` waits longer"
+        );
+        let left_out = format!("the tools of `far` are left out: {cause}");
+        let expected = way.revision.has_handshake().then_some(left_out);
         assert_eq!(heard.take().first(), expected.as_ref(), "{way:?}");
         // Once, and not for each list.
         let reported = reported.take();
         assert_eq!(reported.len(), 1, "{way:?} {reported:?}");
-        assert!(reported[0].contains("is left out of lists until it answers"), "{reported:?}");
+        assert_eq!(reported[0], format!("far Failing({cause:?})"), "{way:?}");
     }
 }

@@ -167,7 +167,10 @@ async fn a_list_is_given_up_in_time() {
             let begin = Instant::now();
             let error = caller.tools().all().await.unwrap_err();
             let message = &error.rpc().unwrap().message;
-            assert_eq!(message, "the server `fake` did not answer in time", "{way:?} {upstream}");
+            assert_eq!(
+                message, "the server `fake` did not answer within 20 s",
+                "{way:?} {upstream}"
+            );
             assert_eq!(begin.elapsed().as_secs(), 20, "{way:?} {upstream}");
         }
     }

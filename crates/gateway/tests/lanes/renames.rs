@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bowline_gateway::config::{ConfigFile, ConfigVariables, Dialect};
 use bowline_gateway::{Gateway, GatewayOptions, bridge};
+use bowline_proto::request::Request;
+use bowline_server::layer::{self, Next};
 use bowline_server::{Server, Tool};
 
 use crate::support::{Fake, Heard, connect, file, ways};
@@ -14,7 +16,13 @@ fn renaming(rules: &str) -> String {
 
 fn server() -> Server {
     let tool = |name: &'static str| Tool::new(name, move || async move { name });
-    Server::new("far", "1.0.0").tool(tool("a")).tool(tool("b")).tool(tool("c"))
+    let server = Server::new("far", "1.0.0").tool(tool("a")).tool(tool("b")).tool(tool("c"));
+    server.layer(layer::from_fn(|mut request: Request, next: Next| {
+        if let Ok(Some(name)) = request.params.string("name") {
+            request.params = request.params.with("name", &name.to_lowercase());
+        }
+        next.run(request)
+    }))
 }
 
 fn gateway(rules: &str, heard: &Heard) -> Server {
@@ -40,6 +48,20 @@ async fn a_tool_whose_name_another_one_got_is_left_out_and_reported_once() {
         let note = "c.json: $.mcpServers.far: the tool `b` is not offered, because `a` has its \
                     name; rename `b` too";
         assert_eq!(heard.take(), [note], "{way:?}");
+    }
+}
+
+/// The server reads names without their case, as some do.
+#[tokio::test(start_paused = true)]
+async fn a_tool_whose_name_another_one_got_cannot_be_called_by_another_spelling() {
+    for way in ways() {
+        let heard = Heard::default();
+        let server = gateway(r#""rename": { "a": "b" }"#, &heard);
+        let caller = connect(&server, way, |builder| builder).await;
+        assert_eq!(caller.call("far__C", ()).await.unwrap_err().rpc().unwrap().code, -32602);
+        let error = caller.call("far__B", ()).await.unwrap_err();
+        assert_eq!(error.rpc().unwrap().message, "no tool is named `far__B`", "{way:?}");
+        assert_eq!(caller.call("far__c", ()).await.unwrap().text(), "c", "{way:?}");
     }
 }
 

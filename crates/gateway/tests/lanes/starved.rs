@@ -7,7 +7,10 @@ use bowline::{Ask, tool, tools};
 use bowline_client::{Client, ToolOutcome};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
 use bowline_gateway::{GatewayLimits, UpstreamFailure, bridge};
+use bowline_proto::request::{Peer, Request};
 use bowline_server::Server;
+use bowline_server::layer::{self, Next};
+use bowline_types::implementation::Implementation;
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -120,6 +123,44 @@ async fn the_oldest_question_without_an_answer_goes_first_and_its_caller_reads_w
         for greeting in thinking {
             assert_eq!(greeting.await.unwrap().unwrap().text(), "hello", "{way:?}");
         }
+    }
+}
+
+/// The address of a caller is in its name.
+fn with_addresses(server: Server) -> Server {
+    server.layer(layer::from_fn(|mut request: Request, next: Next| {
+        let name = request.parts.client.info.as_ref().map(|info| info.name.clone());
+        let last = name.and_then(|name| name.parse().ok()).unwrap_or(0);
+        request.parts.extensions.insert(Peer([192, 0, 2, last].into()));
+        next.run(request)
+    }))
+}
+
+async fn caller_at(server: &Server, last: u8, way: Way) -> Client {
+    let info = Implementation::new(last.to_string(), "1.0.0");
+    let describe = |builder| agreeing(builder, &Heard::default()).implementation(info);
+    connect(server, way, describe).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_calls_of_one_address_leave_a_lane_to_others() {
+    for way in ways() {
+        let fake = fake();
+        let mut limits = GatewayLimits::default();
+        limits.process_lanes = 3;
+        let server = with_addresses(served(&fake, limits).await);
+        caller_at(&server, 1, way).await.call("greet", ()).await.unwrap();
+        let mut slow = Vec::new();
+        for _ in 0..3 {
+            let call = caller_at(&server, 1, way).await.call("hang", ());
+            slow.push(tokio::spawn(call.timeout(Duration::from_secs(3000)).into_future()));
+            sleep(Duration::from_secs(1)).await;
+        }
+        let other = caller_at(&server, 2, way).await;
+        assert!(say(&other).await < Duration::from_secs(1), "{way:?}");
+        // The third call does not wait without end.
+        let error = slow.remove(2).await.unwrap().unwrap_err();
+        assert!(error.rpc().unwrap().message.contains("is busy"), "{way:?}");
     }
 }
 

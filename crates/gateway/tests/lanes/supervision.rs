@@ -148,7 +148,8 @@ async fn a_server_that_starts_slowly_serves_the_callers_that_waited() {
 #[tokio::test(start_paused = true)]
 async fn an_error_tells_a_server_that_is_too_slow_from_one_that_does_not_run() {
     let limits = GatewayLimits::default();
-    for (start, expected) in [(55, None), (65, Some("the server `fake` did not start in time"))] {
+    for (start, expected) in [(55, None), (65, Some("the server `fake` did not start within 60 s"))]
+    {
         let fake = Fake::slow(Duration::from_secs(start), echo());
         let caller = client(&fake.lanes(limits.clone()), Revision::LATEST).await;
         let call = caller.call("fake__say", json!({ "message": "hi" }));

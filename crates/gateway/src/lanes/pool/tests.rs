@@ -47,7 +47,7 @@ fn take(
     most: MostLanes,
 ) -> Result<TakenLane, NoLane> {
     let key = LaneKey::declaring(exact);
-    let wanted = Wanted { key, session: None, is_exclusive: false, purpose };
+    let wanted = Wanted { key, session: None, peer: None, is_exclusive: false, purpose };
     pool.take(&wanted, most, || lane_of(pool))
 }
 
@@ -102,7 +102,7 @@ async fn a_lane_whose_caller_follows_resources_counts_while_its_server_does_not_
 async fn asking(pool: &Arc<LanePool>, last: u8, most: usize) -> tokio::task::JoinHandle<bool> {
     let key = LaneKey::declaring(FORMS);
     let purpose = LanePurpose::Start;
-    let wanted = Wanted { key, session: None, is_exclusive: true, purpose };
+    let wanted = Wanted { key, session: None, peer: None, is_exclusive: true, purpose };
     let all = MostLanes { per_owner: 8, by_capabilities: 8, isolated: 8, in_all: 8 };
     let lane = pool.take(&wanted, all, || lane_of(pool)).unwrap();
     let recallable = Recallable::default();

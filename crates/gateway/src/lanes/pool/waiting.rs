@@ -46,15 +46,18 @@ impl LanePool {
         QuestionGuard { pool: self.clone(), supervised: supervised.clone(), number }
     }
 
-    /// Lets a lane of this owner give way to a call that waits for one: if more than `most` wait for
-    /// answers, or one has waited for so long.
+    /// Lets a lane of this owner, and of this peer if one is named, give way to a call that waits for
+    /// one: if more than `most` wait for answers, or one has waited for so long.
     pub(in crate::lanes) fn recall_for(
         &self,
-        key: &LaneKey,
+        (key, peer): (&LaneKey, Option<&CallerId>),
         (most, unanswered): (usize, Duration),
     ) {
         let mut open = self.lock();
-        let waiting = waiting(&open, key);
+        let mut waiting = waiting(&open, key);
+        if peer.is_some() {
+            waiting.retain(|at| open[*at].asked.iter().all(|it| it.peer.as_ref() == peer));
+        }
         let age = if waiting.len() > most { MOMENT } else { unanswered };
         let is_old = |first: &OpenQuestion| first.since.elapsed() >= age;
         let recalled = give_way(&mut open, &waiting, is_old);
