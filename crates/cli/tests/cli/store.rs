@@ -77,7 +77,7 @@ fn a_file_with_a_password_that_other_users_can_read_is_refused() {
         command.env("BOWLINE_STORE_PASSWORD_FILE", file.path());
         // Nothing listens on port 1.
         command.args(["serve", "--http", "127.0.0.1:0", "--store", "redis://127.0.0.1:1", "--"]);
-        let run: Run = command.arg(exhibit()).output().unwrap().into();
+        let run: Run = command.arg("cat").output().unwrap().into();
         assert_eq!(run.code, Some(if is_refused { 2 } else { 3 }), "{mode:o} {run:?}");
         assert_eq!(run.stderr.contains("`chmod 600` it"), is_refused, "{mode:o} {run:?}");
         assert!(!run.stderr.contains(SECRET), "{run:?}");

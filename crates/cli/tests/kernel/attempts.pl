@@ -119,6 +119,16 @@ attempt 'fsetxattr' => sub { of_open('fsetxattr', "user.new\0", 'x', 1, 0) };
 attempt 'fremovexattr' => sub { of_open('fremovexattr', "user.fremovexattr\0") };
 attempt 'set-flags' => sub { flags(0x80086601, 0x40086602, 8) };
 attempt 'set-extended-flags' => sub { flags(0x801c581f, 0x401c5820, 28) };
+# File systems that do not know a request answer so, after the sandbox has let it pass.
+sub requests {
+    my ($path, $request, $value) = @_;
+    sysopen my $file, $path, O_RDONLY or return;
+    return 1 if ioctl $file, $request, $value;
+    return scalar grep { $! == $_ } ENOTTY, EINVAL, EOPNOTSUPP;
+}
+attempt 'set-ext4-version' => sub { requests($set{readable}, 0x40086604, pack 'q', 7) };
+attempt 'set-fat-attributes' => sub { requests($set{readable}, 0x40047211, pack 'L', 0) };
+attempt 'create-subvolume' => sub { requests($set{readable} =~ s|/[^/]*$||r, 0x5000940e, pack 'x8Z4088', '') };
 attempt 'fgetxattr' => sub { of_open('fgetxattr', "user.kept\0", 0, 0) };
 
 # Watching files.
@@ -126,6 +136,10 @@ attempt $_ => do {
     my $call = $_;
     sub { my $watch = call($call, 0); defined $watch && succeeds('inotify_add_watch', $watch, path(''), 0x100) }
 } for qw(inotify_init inotify_init1);
+attempt 'dnotify' => sub {
+    sysopen my $folder, $set{readable} =~ s|/[^/]*$||r, O_RDONLY or return;
+    return fcntl($folder, 1026, 1) || $! == EINVAL;
+};
 attempt 'fanotify' => sub { succeeds('fanotify_init', 0x200, 0) };
 
 # Sockets.
@@ -161,6 +175,9 @@ attempt 'socket-file' => sub { connects(AF_UNIX, SOCK_STREAM, pack_sockaddr_un(o
 attempt 'datagram-file' => sub { connects(AF_UNIX, SOCK_DGRAM, pack_sockaddr_un(outside('log'))) };
 attempt 'abstract-socket' => sub { connects(AF_UNIX, SOCK_STREAM, pack_sockaddr_un("\0$set{queue}")) };
 attempt 'datagram-pair' => sub { socketpair my $one, my $two, AF_UNIX, SOCK_DGRAM, 0 };
+attempt 'other-pair' => sub {
+    reaches([EAFNOSUPPORT, EPROTONOSUPPORT, EOPNOTSUPP], 'socketpair', AF_INET, SOCK_STREAM, 0, "\0" x 8);
+};
 attempt 'stream-pair' => sub { socketpair my $one, my $two, AF_UNIX, SOCK_STREAM, 0 };
 
 # Other processes.
@@ -266,6 +283,7 @@ attempt 'lock-file' => sub { my $file = reading($set{readable}) or return; flock
 attempt 'read-files-of-root' => sub { reads('/etc/shadow') };
 attempt 'see-command-line' => sub { reads(process('cmdline')) };
 attempt 'see-limits' => sub { succeeds('prlimit64', $set{pid}, 4, 0, "\0" x 16) };
+attempt 'see-addresses' => sub { reads('/proc/net/fib_trie') };
 attempt 'see-connections' => sub { reads('/proc/net/tcp') };
 attempt 'own-environment' => sub { defined $ENV{BOWLINE_TEST_SECRET} };
 attempt 'standard-error' => sub { syswrite STDERR, 'x' };

@@ -47,11 +47,16 @@ pub(crate) fn has_keyring() -> bool {
     has("keyring", kept)
 }
 
+/// Whether the tests of a feature must run.
+pub(crate) fn is_demanded(feature: &str) -> bool {
+    let demanded = std::env::var("BOWLINE_DEMAND_KERNEL").unwrap_or_default();
+    demanded.split(',').any(|it| it == feature)
+}
+
 #[allow(clippy::print_stderr)]
 fn has<E: std::fmt::Display>(feature: &str, probe: Result<(), E>) -> bool {
     let Err(error) = probe else { return true };
-    let demanded = std::env::var("BOWLINE_DEMAND_KERNEL").unwrap_or_default();
-    assert!(!demanded.split(',').any(|it| it == feature), "no {feature}: {error}");
+    assert!(!is_demanded(feature), "no {feature}: {error}");
     eprintln!("skipped: this kernel has no {feature}: {error}");
     false
 }

@@ -30,17 +30,26 @@ pub(super) fn close_inherited() -> io::Result<()> {
     let open = fs::read_dir("/proc/self/fd")?.collect::<io::Result<Vec<_>>>()?;
     let open = open.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     for descriptor in open.filter(|descriptor: &RawFd| *descriptor > 2) {
-        if is_inherited(descriptor) {
+        if is_inherited(descriptor)? {
             nix::unistd::close(descriptor)?;
         }
     }
     Ok(())
 }
 
-/// Whether a new program gets this descriptor. One that is closed meanwhile does not count.
-fn is_inherited(descriptor: RawFd) -> bool {
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")).unwrap_or_default();
+/// Whether a new program gets this descriptor. One that is closed meanwhile does not count, such as
+/// that of the folder of descriptors.
+///
+/// # Errors
+///
+/// If it cannot be known: nothing is started then, because the file might stay open.
+fn is_inherited(descriptor: RawFd) -> io::Result<bool> {
+    let info = match fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        info => info?,
+    };
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-    flags.is_some_and(|flags| flags & CLOSES == 0)
+    let unknown = || io::Error::other(format!("descriptor {descriptor} has no flags"));
+    Ok(flags.ok_or_else(unknown)? & CLOSES == 0)
 }

@@ -38,6 +38,7 @@ fn numbers() -> Vec<String> {
         "semctl" SYS_semctl, "semget" SYS_semget, "semop" SYS_semop,
         "semtimedop" SYS_semtimedop, "setns" SYS_setns, "setpriority" SYS_setpriority,
         "setxattr" SYS_setxattr, "shmat" SYS_shmat, "shmctl" SYS_shmctl, "shmget" SYS_shmget,
+        "socketpair" SYS_socketpair,
         "syslog" SYS_syslog, "unshare" SYS_unshare, "userfaultfd" SYS_userfaultfd,
         "utimensat" SYS_utimensat,
     ]);

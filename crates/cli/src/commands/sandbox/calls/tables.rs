@@ -32,9 +32,26 @@ const OLD_METADATA: &[c_long] = &[
 /// Change the mode or owner of an open file.
 const OPEN_METADATA: &[c_long] = &[libc::SYS_fchmod, libc::SYS_fchown];
 /// The requests of `ioctl` that change an open file without writing to it: its flags, in two forms,
-/// its version, and whether it is encrypted or sealed (`FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`,
-/// `FS_IOC_SETVERSION`, `FS_IOC_SET_ENCRYPTION_POLICY`, `FS_IOC_ENABLE_VERITY`).
-const OPEN_FLAGS: [u32; 5] = [0x4008_6602, 0x401C_5820, 0x4008_7602, 0x800C_6613, 0x4080_6685];
+/// its version, in two forms, whether it is encrypted or sealed, its format and place in ext4, and its
+/// attributes in FAT (`FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`,
+/// `EXT4_IOC_SETVERSION`, `FS_IOC_SET_ENCRYPTION_POLICY`, `FS_IOC_ENABLE_VERITY`, `EXT4_IOC_MIGRATE`,
+/// `EXT4_IOC_SETRSVSZ`, `FAT_IOCTL_SET_ATTRIBUTES`).
+const OPEN_FLAGS: [u32; 9] = [
+    0x4008_6602,
+    0x401C_5820,
+    0x4008_7602,
+    0x4008_6604,
+    0x800C_6613,
+    0x4080_6685,
+    0x0000_6609,
+    0x4008_6606,
+    0x4004_7211,
+];
+/// The requests of `ioctl` that make, remove or change subvolumes of Btrfs in a folder that is open for
+/// reading, which Landlock does not check (`BTRFS_IOC_SNAP_CREATE`, `BTRFS_IOC_SUBVOL_CREATE`,
+/// `BTRFS_IOC_SNAP_DESTROY`, their second versions, and `BTRFS_IOC_SUBVOL_SETFLAGS`).
+const SUBVOLUMES: [u32; 7] =
+    [0x5000_9401, 0x5000_940E, 0x5000_940F, 0x5000_9417, 0x5000_9418, 0x5000_943F, 0x4008_941A];
 
 /// Read or change extended attributes of a file that a path names.
 const ATTRIBUTES: &[c_long] = &[
@@ -110,7 +127,7 @@ pub(super) fn refused(allowed: Allowed) -> Result<Refused, BackendError> {
     let mut refused = Refused::default();
     refused.always(libc::ENOSYS, IPC);
     refused.always(libc::EPERM, SERVICES);
-    for request in TYPING {
+    for request in TYPING.iter().chain(&SUBVOLUMES).copied() {
         refused.when(libc::SYS_ioctl, [vec![is(1, request)?]])?;
     }
     files(&mut refused, allowed)?;
@@ -130,6 +147,8 @@ fn files(refused: &mut Refused, allowed: Allowed) -> Result<(), BackendError> {
         refused.always(libc::ENOSYS, &[libc::SYS_inotify_init1]);
         #[cfg(target_arch = "x86_64")]
         refused.always(libc::ENOSYS, &[libc::SYS_inotify_init]);
+        // It needs a folder that is open, and so one that may be read.
+        refused.when(libc::SYS_fcntl, [vec![is(1, libc::F_NOTIFY.unsigned_abs())?]])?;
     }
     if allowed.metadata {
         return Ok(());
@@ -164,6 +183,8 @@ fn sockets(refused: &mut Refused, allowed: Allowed) -> Result<(), BackendError> 
         let is_other = is_not(2, libc::NETLINK_ROUTE.unsigned_abs())?;
         refused.when(libc::SYS_socket, [vec![is_netlink, is_other]])?;
     }
+    let is_other = is_not(0, libc::AF_UNIX.unsigned_abs())?;
+    refused.when(libc::SYS_socketpair, [vec![is_other]])?;
     if allowed.unix_sockets {
         families.push(libc::AF_UNIX);
     } else {
