@@ -14,20 +14,22 @@ use std::iter;
 
 /// The characters of a text, each with whether a reader does not see it.
 pub fn marked(text: &str) -> impl Iterator<Item = (char, bool)> + '_ {
-    let mut previous = None;
+    let (mut previous, mut has_look) = (None, false);
     let mut rest = text.chars().peekable();
     iter::from_fn(move || {
         let c = rest.next()?;
         let follows_seen = previous.is_some_and(is_seen_beyond_ascii);
         let next = rest.peek().copied();
         let belongs = match c {
-            '\u{200c}' | '\u{200d}' => follows_seen && next.is_some_and(is_seen_beyond_ascii),
+            '\u{200c}' | '\u{200d}' => {
+                (follows_seen || has_look) && next.is_some_and(is_seen_beyond_ascii)
+            }
             _ if is_selector(c) => {
                 follows_seen || previous.is_some_and(is_key) && next == Some(KEYCAP)
             }
             _ => false,
         };
-        previous = Some(c);
+        (previous, has_look) = (Some(c), belongs && is_selector(c));
         Some((c, is_hidden(c) && !belongs))
     })
 }

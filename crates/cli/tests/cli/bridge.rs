@@ -150,7 +150,7 @@ fn a_gateway_serves_many_servers_as_one_in_both_eras() {
 fn a_gateway_takes_over_changes_of_its_file_and_keeps_the_old_one_if_the_new_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     write_config(folder.path(), &entry("one", ""));
-    let mut serving = Serving::start_in(folder.path(), GATEWAY);
+    let mut serving = Serving::start_in(folder.path(), &[GATEWAY, &["--yes"]].concat());
     let mut notes = BufReader::new(serving.child.stderr.take().unwrap());
     let mut next = || {
         let mut line = String::new();

@@ -88,6 +88,9 @@ mod tests {
                 assert!(shown.starts_with(&expected), "{shown}: {expected}");
             }
         }
+        let like_another = r#"{"mcpServers":{"admin\ufe0f":{"command":"x"}}}"#;
+        let shown = fault(like_another, "x.json", Dialect::Bowline);
+        assert!(shown.contains("a character that is not seen, U+FE0F; remove it"), "{shown}");
         let toml = "[mcp_servers.a]\ncommand = \"x\"\n[mcp_servers.a.env]\n\"A\\nB\" = \"y\"\n";
         let shown = fault(toml, "config.toml", Dialect::Codex);
         assert!(shown.contains("U+000A"), "{shown}");
