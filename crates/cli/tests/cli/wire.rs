@@ -129,3 +129,37 @@ fn a_revision_that_leaves_out_those_of_the_server_is_named_with_its_option() {
         assert!(refused.stderr.contains(hint), "{refused:?}");
     }
 }
+
+/// A server of both eras that repeats its variable `KEY` in each refusal, as PHP writes it.
+const REPEATING: &str = r#"
+escaped=$(printf %s "$KEY" | sed 's|/|\\/|g')
+answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+offers='"capabilities":{"tools":{}}'
+while read -r line; do
+    id=${line#*'"id":'}; id=${id%%,*}
+    case "$line" in
+        *'"initialize"'*) answer "\"result\":{\"protocolVersion\":\"2025-11-25\",$offers,\"serverInfo\":{\"name\":\"r\",\"version\":\"1\"}}";;
+        *server/discover*) answer "\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],$offers}";;
+        *'"id"'*) answer "\"error\":{\"code\":-32603,\"message\":\"bad key $escaped\",\"data\":{\"key\":\"$escaped\"}}";;
+    esac
+done"#;
+
+#[test]
+fn a_variable_that_a_server_repeats_in_an_error_is_shown_to_no_caller() {
+    let given = ["-e", "KEY=canary/4711/key", "--"];
+    let server = ["sh", "-c", REPEATING];
+    let connect = [&["--", bowline_path(), "connect"][..], &given, &server].concat();
+    let direct = [&given[..], &server].concat();
+    let commands = [&["call", "x", "--json"][..], &["list"], &["inspect", "--json"]];
+    // `inspect` shows the command of its server, which here has the value.
+    for (target, commands) in [(&direct, &commands[..]), (&connect, &commands[..2])] {
+        for revision in BOTH {
+            for command in commands {
+                let run = run(&[*command, &["--revision", revision], target].concat());
+                let shown = format!("{}{}", run.stdout, run.stderr);
+                assert!(shown.contains("bad key [redacted]"), "{command:?} {run:?}");
+                assert!(!shown.contains("4711"), "{command:?} {run:?}");
+            }
+        }
+    }
+}
