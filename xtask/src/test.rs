@@ -3,6 +3,8 @@
 //! It installs what tests need, then runs the steps, the quick ones first, and stops at the first
 //! that fails.
 
+mod programs;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -65,12 +67,9 @@ pub(crate) fn run() -> Result<()> {
 
 /// Runs the tests. Those of features that the kernel of this machine has are not skipped.
 fn tests() -> Result<Outcome> {
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--all-features"]);
-    if std::env::var_os(kernel::DEMAND).is_none() {
-        command.env(kernel::DEMAND, kernel::features());
-    }
-    passed(start(&mut command))
+    let demanded = std::env::var(kernel::DEMAND).unwrap_or_else(|_| kernel::features());
+    programs::run(&[(kernel::DEMAND, demanded)])?;
+    passed(start(cargo().args(["test", "--workspace", "--all-features", "--doc", "--quiet"])))
 }
 
 fn passed(result: Result<()>) -> Result<Outcome> {

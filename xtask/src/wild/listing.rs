@@ -1,6 +1,6 @@
 //! What a server offers, as one client lists it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -45,6 +45,13 @@ impl Listing {
         (!lacking.is_empty()).then(|| lacking.join("; "))
     }
 
+    /// The names but for some tools.
+    pub(crate) fn without(&self, tools: &BTreeMap<String, String>) -> [BTreeSet<String>; 4] {
+        let mut names = self.names.clone();
+        names[0].retain(|name| !tools.contains_key(name));
+        names
+    }
+
     /// How a bridge has changed these lists.
     pub(crate) fn difference(&self, bridged: &Self) -> String {
         let lost = bridged.lacks(self).map(|names| format!("without {names}"));
@@ -56,14 +63,15 @@ impl Listing {
 /// A server as the command line of a client names it: a program with arguments, or a URL.
 pub(crate) type Target<'t> = &'t [String];
 
-/// What `bowline list` shows. `options` come before the target.
+/// What `bowline list` shows. `options` come before the target. It declares a root, as Inspector does:
+/// some servers have tools for such clients only.
 pub(crate) fn of_bowline(
     (workshop, server): (&Workshop, &Server),
     options: &[&str],
     target: Target<'_>,
 ) -> Result<Listing> {
     let mut command = workshop.command(server, PATIENCE)?;
-    command.arg(&workshop.bowline).args(["list", "--json", "--inherit-env"]);
+    command.arg(&workshop.bowline).args(["list", "--json", "--inherit-env", "--root", "."]);
     let begin = Instant::now();
     let lists = json(command.args(options).args(target))?;
     let mut listing = Listing { time: begin.elapsed(), ..Listing::default() };

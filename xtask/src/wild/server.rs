@@ -17,6 +17,8 @@ pub(crate) struct Server {
     pub(crate) arguments: Vec<String>,
     /// Dummy keys and addresses, without which the server does not start.
     pub(crate) variables: BTreeMap<String, String>,
+    /// Tools that depend on what the client declares, so that a bridge lists others, with the reason.
+    pub(crate) conditional: BTreeMap<String, String>,
     /// A harmless call: the tool, and its arguments as JSON.
     pub(crate) call: Option<(String, Value)>,
 }
@@ -55,15 +57,19 @@ fn read(row: &Map<String, Value>) -> Result<Server> {
         _ => anyhow::bail!("expected either `npm` or `pypi`"),
     };
     let arguments = row.get("args").and_then(Value::as_array).into_iter().flatten();
-    let variables = row.get("env").and_then(Value::as_object).into_iter().flatten();
     let as_text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let texts = |key: &str| {
+        let members = row.get(key).and_then(Value::as_object).into_iter().flatten();
+        members.map(|(name, value)| (name.clone(), as_text(value))).collect()
+    };
     Ok(Server {
         name: text("name").context("expected `name`")?,
         registry,
         package,
         program: text("program").context("expected `program`")?,
         arguments: arguments.map(as_text).collect(),
-        variables: variables.map(|(key, value)| (key.clone(), as_text(value))).collect(),
+        variables: texts("env"),
+        conditional: texts("conditional"),
         call: row.get("call").and_then(call),
     })
 }

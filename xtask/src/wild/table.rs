@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 
 use super::listing::Listing;
 use super::trial::{Found, Trial};
+use crate::tree::root;
 
 const BEGIN: &str = "<!-- results -->\n";
 const END: &str = "<!-- end of results -->\n";
@@ -16,7 +17,9 @@ const END: &str = "<!-- end of results -->\n";
 pub(crate) fn replaced(page: &str, trials: &[Trial]) -> Result<String> {
     let (head, rest) = page.split_once(BEGIN).context("docs/wild.md has no begin of results")?;
     let (_, tail) = rest.split_once(END).context("docs/wild.md has no end of results")?;
-    let results = [summary(trials), rows(trials), rules(trials), failures(trials)].join("\n");
+    let results =
+        [summary(trials), rows(trials), conditional(trials), rules(trials), failures(trials)]
+            .join("\n");
     Ok(format!("{head}{BEGIN}\n{results}\n{END}{tail}"))
 }
 
@@ -74,6 +77,18 @@ pub(crate) fn rows(trials: &[Trial]) -> String {
     text
 }
 
+/// The tools that bridges list or not, depending on what clients declare.
+fn conditional(trials: &[Trial]) -> String {
+    let mut text =
+        String::from("| server | tool that a bridge lists or not | why |\n|---|---|---|\n");
+    for trial in trials {
+        for (tool, why) in &trial.conditional {
+            let _ = writeln!(text, "| {} | `{tool}` | {why} |", trial.name);
+        }
+    }
+    text
+}
+
 /// How many servers break each rule.
 fn rules(trials: &[Trial]) -> String {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
@@ -127,8 +142,9 @@ fn list(rules: &[String]) -> String {
     if rules.is_empty() { "–".to_owned() } else { rules.join(", ") }
 }
 
-/// Text for a cell of a table: one line, bounded.
+/// Text for a cell of a table: one line, bounded, without the folder of this repository.
 fn cell(text: &str) -> String {
+    let text = text.replace(&format!("{}/", root().display()), "");
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().take(160).collect();
     line.replace('|', "\\|").replace('<', "&lt;")
@@ -147,6 +163,7 @@ mod tests {
     fn an_error_is_one_bounded_cell() {
         assert_eq!(cell("a |\n  b <c>"), "a \\| b &lt;c>");
         assert_eq!(cell(&"x".repeat(500)).len(), 160);
+        assert_eq!(cell(&format!("{}/a is gone", root().display())), "a is gone");
     }
 
     #[test]

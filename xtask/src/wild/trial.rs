@@ -1,5 +1,6 @@
 //! What one server does with the command, and with the clients of others.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 
@@ -18,6 +19,8 @@ pub(crate) struct Trial {
     pub(crate) name: String,
     pub(crate) package: String,
     pub(crate) registry: Registry,
+    /// Tools that a bridge may list or not, with the reason.
+    pub(crate) conditional: BTreeMap<String, String>,
     pub(crate) bowline: Found<Listing>,
     pub(crate) inspector: Found<Listing>,
     pub(crate) mcporter: Found<Listing>,
@@ -70,9 +73,10 @@ impl Trial {
         bridges.into_iter().chain(back).collect()
     }
 
-    /// Whether a bridge shows the same lists.
+    /// Whether a bridge shows the same lists, but for tools that depend on the client.
     pub(crate) fn is_same(&self, bridged: &Found<Listing>) -> bool {
-        matches!((&self.bowline, bridged), (Ok(own), Ok(bridged)) if own.names == bridged.names)
+        let (Ok(own), Ok(bridged)) = (&self.bowline, bridged) else { return false };
+        own.without(&self.conditional) == bridged.without(&self.conditional)
     }
 }
 
@@ -95,6 +99,7 @@ pub(crate) fn run(workshop: &Workshop, server: &Server) -> Trial {
         name: server.name.clone(),
         package: server.package.clone(),
         registry: server.registry,
+        conditional: server.conditional.clone(),
         bowline: on(direct),
         inspector: on(listing::of_inspector),
         mcporter: on(listing::of_mcporter),

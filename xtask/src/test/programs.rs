@@ -1,0 +1,128 @@
+//! Builds all test programs, then runs several at the same time: many wait for processes or clocks,
+//! and would leave the processors idle.
+//!
+//! `cargo test` runs them one by one, and stops at the first that fails. Here all run, and the output
+//! of each is shown whole when it ends.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::seconds;
+use crate::command::cargo;
+
+/// Test programs that take longest, which start first so that none of them is left to the end.
+const LONG: &[&str] =
+    &["cli", "peers", "gateway", "suite", "http", "compile_errors", "transcripts"];
+
+/// A test program that cargo has built.
+#[derive(Debug, PartialEq, Eq)]
+struct TestProgram {
+    /// Its package and target, such as `bowline-cli: gateway`.
+    name: String,
+    target: String,
+    path: PathBuf,
+    manifest: PathBuf,
+}
+
+/// Runs all tests but those of the documentation.
+pub(super) fn run(variables: &[(&str, String)]) -> Result<()> {
+    let programs = build()?;
+    let begin = Instant::now();
+    let at_once = thread::available_parallelism().map_or(2, |it| it.get() + 1);
+    let next = Mutex::new(programs.iter());
+    let failed = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while let Some(program) = { next.lock().expect("no thread panics").next() } {
+                    if let Err(error) = run_one(program, variables) {
+                        println!("{}: {error:#}", program.name);
+                        failed.lock().expect("no thread panics").push(program.name.as_str());
+                    }
+                }
+            });
+        }
+    });
+    println!("{} test programs ended after {}", programs.len(), seconds(begin.elapsed()));
+    let failed = failed.into_inner().expect("no thread panics");
+    ensure!(failed.is_empty(), "{} failed: {}", failed.len(), failed.join(", "));
+    Ok(())
+}
+
+fn build() -> Result<Vec<TestProgram>> {
+    let mut build = cargo();
+    build.args(["test", "--workspace", "--all-features", "--no-run"]);
+    build.args(["--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
+    let output = build.output().context("cannot start cargo")?;
+    ensure!(output.status.success(), "the tests do not compile");
+    let lines = String::from_utf8(output.stdout)?;
+    let mut programs: Vec<TestProgram> = lines.lines().filter_map(test_program).collect();
+    let rank = |it: &TestProgram| LONG.iter().position(|name| *name == it.target);
+    programs.sort_by_key(|it| rank(it).unwrap_or(LONG.len()));
+    Ok(programs)
+}
+
+/// The test program that a message of cargo reports, if it reports one.
+fn test_program(line: &str) -> Option<TestProgram> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
+    let path = message["executable"].as_str().filter(|_| is_test)?;
+    let manifest = PathBuf::from(message["manifest_path"].as_str()?);
+    let target = message["target"]["name"].as_str()?.to_owned();
+    let folder = manifest.parent()?.file_name()?.to_string_lossy();
+    Some(TestProgram { name: format!("{folder}: {target}"), target, path: path.into(), manifest })
+}
+
+/// Runs a program as `cargo test` does: in the folder of its package, with cargo's variables.
+fn run_one(program: &TestProgram, variables: &[(&str, String)]) -> Result<()> {
+    let folder = program.manifest.parent().unwrap_or(Path::new("."));
+    let mut command = Command::new(&program.path);
+    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).envs(variables.iter().cloned());
+    command.env("CARGO", cargo().get_program()).env("CARGO_MANIFEST_PATH", &program.manifest);
+    let begin = Instant::now();
+    let output = command.stdin(Stdio::null()).output().context("cannot be started")?;
+    let text = [output.stdout, output.stderr].concat();
+    report(
+        &program.name,
+        begin.elapsed(),
+        &String::from_utf8_lossy(&text),
+        output.status.success(),
+    );
+    ensure!(output.status.success(), "failed ({})", output.status);
+    Ok(())
+}
+
+/// Shows the summary of a program that passed, and all of one that failed.
+fn report(name: &str, time: Duration, text: &str, has_passed: bool) {
+    let summary = text.lines().rev().find(|line| line.starts_with("test result:"));
+    match summary {
+        Some(summary) if has_passed => println!("{name} ({}): {summary}", seconds(time)),
+        _ => println!("==== {name} ({})\n{text}\n==== end of {name}", seconds(time)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_test_programs_are_run() {
+        let built = |test: bool, executable: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/r/crates/cli/Cargo.toml",
+                    "target":{{"name":"cli"}},"profile":{{"test":{test}}},"executable":{executable}}}"#
+            )
+        };
+        let program = test_program(&built(true, r#""/r/target/debug/deps/cli-1""#)).unwrap();
+        assert_eq!((program.name.as_str(), program.target.as_str()), ("cli: cli", "cli"));
+        assert_eq!(test_program(&built(false, r#""/r/target/debug/bowline""#)), None);
+        assert_eq!(test_program(&built(true, "null")), None);
+        assert_eq!(test_program("   Compiling bowline"), None);
+    }
+}
