@@ -3,8 +3,8 @@
 //! A list waits for [`GatewayLimits::patience`](crate::GatewayLimits::patience) and then fails, so that
 //! a gateway leaves the server out. It goes on in the background; when it has ended, callers that
 //! listen are notified that the lists changed. If it fails, it is begun again as long as one listens.
-//! Meanwhile lists of the same kind fail at once, and those of other kinds after a moment. A caller that
-//! does not listen waits longer for a server that is being started. The only server of a gateway is
+//! Meanwhile lists of the same kind fail at once, and those of other kinds after a moment, until one of
+//! these has come. A caller that does not listen waits longer for a server that is being started. The only server of a gateway is
 //! awaited in any case.
 
 use std::time::Duration;
@@ -32,13 +32,13 @@ impl Lanes {
             return self.pass(request).await;
         }
         let begin = Instant::now();
-        let until = begin + self.0.late.patience(&self.0.limits);
+        let until = begin + self.0.late.patience(request.parts.method, &self.0.limits);
         let lane = timeout_at(until, self.lane_of(&request.parts)).await;
         let lane = lane.unwrap_or_else(|_| Err(refusal::busy(&self.0.name)))?;
         if let Some(limit) = self.0.late.running(&lane.supervised, request.parts.method) {
             return Err(refusal::slow(&self.0.name, limit, self.keys()));
         }
-        let (wait, limit) = match self.0.late.any_running(&lane.supervised) {
+        let (wait, limit) = match self.0.late.hanging(&lane.supervised) {
             Some(limit) => (GRACE, limit),
             None => {
                 let patience = self.patience(&lane, &request);
@@ -54,7 +54,7 @@ impl Lanes {
         let key = self.key(request);
         let listens = self.0.sessions.listens(&request.parts.client, &key);
         match listens || lane.supervised.running().is_some() {
-            true => self.0.late.patience(limits),
+            true => self.0.late.patience(request.parts.method, limits),
             // Nothing would tell the caller that the server has come.
             false => limits.start_patience.max(limits.patience),
         }
@@ -78,7 +78,7 @@ impl Lanes {
             Box::pin(async move { lanes.pass_on(lane, request).await });
         if let Ok(response) = timeout_at(until, &mut listing).await {
             if response.is_ok() {
-                self.0.late.note(begin.elapsed(), &self.0.limits);
+                self.0.late.note((&key.0, key.1), begin.elapsed(), &self.0.limits);
             }
             return response;
         }
@@ -116,10 +116,12 @@ impl Lanes {
             let (lanes, request) = (self.clone(), request.clone());
             listing = Box::pin(async move { lanes.pass(request).await });
         };
+        if response.is_ok() {
+            self.0.late.note(late.key(), begin.elapsed(), &self.0.limits);
+        }
         drop(late);
         if response.is_ok() {
-            self.0.late.note(begin.elapsed(), &self.0.limits);
-            self.0.sessions.notify_of_lists(&key);
+            self.0.sessions.notify_of_list(&key, request.parts.method);
         }
     }
 }

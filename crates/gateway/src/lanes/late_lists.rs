@@ -1,5 +1,6 @@
 //! The lists of one server that are late, and how long the next ones may take.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,9 +17,9 @@ pub(super) struct LateLists(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     running: Vec<Running>,
-    /// How long the next list may take. Set while the server needs longer than usual for its lists,
+    /// How long the next list of a kind may take. Set while the server needs longer than usual for it,
     /// since it would never be listed otherwise.
-    patience: Option<Duration>,
+    patience: HashMap<Method, Duration>,
 }
 
 #[derive(Debug)]
@@ -27,18 +28,31 @@ struct Running {
     method: Method,
     /// How long its caller waited for it.
     limit: Duration,
+    /// Whether another list came from the lane meanwhile, so that only this one hangs.
+    others_came: bool,
 }
 
 impl LateLists {
     /// How long a list may take.
-    pub(super) fn patience(&self, limits: &GatewayLimits) -> Duration {
-        lock(&self.0).patience.unwrap_or(limits.patience)
+    pub(super) fn patience(&self, method: Method, limits: &GatewayLimits) -> Duration {
+        lock(&self.0).patience.get(&method).copied().unwrap_or(limits.patience)
     }
 
-    /// Notes how long the server took for a list.
-    pub(super) fn note(&self, took: Duration, limits: &GatewayLimits) {
-        let longer = took.saturating_mul(2).min(limits.list);
-        lock(&self.0).patience = (took >= limits.patience).then_some(longer);
+    /// Notes that the server gave a list, and how long it took.
+    pub(super) fn note(
+        &self,
+        (lane, method): (&Supervised, Method),
+        took: Duration,
+        limits: &GatewayLimits,
+    ) {
+        let mut state = lock(&self.0);
+        for late in state.running.iter_mut().filter(|it| it.lane == *lane) {
+            late.others_came = true;
+        }
+        match took >= limits.patience {
+            true => state.patience.insert(method, took.saturating_mul(2).min(limits.list)),
+            false => state.patience.remove(&method),
+        };
     }
 
     /// How long the caller waited for such a list that is late on this lane. `None` if none is.
@@ -46,9 +60,13 @@ impl LateLists {
         lock(&self.0).running(lane, method)
     }
 
-    /// The same for a list of any kind.
-    pub(super) fn any_running(&self, lane: &Supervised) -> Option<Duration> {
-        lock(&self.0).running.iter().find(|it| it.lane == *lane).map(|it| it.limit)
+    /// The same for a list of any kind, unless the lane has given another list meanwhile: then it does
+    /// not hang.
+    pub(super) fn hanging(&self, lane: &Supervised) -> Option<Duration> {
+        let state = lock(&self.0);
+        let mut of_lane = state.running.iter().filter(|it| it.lane == *lane);
+        let first = of_lane.next()?;
+        (!first.others_came).then_some(first.limit)
     }
 }
 
@@ -77,11 +95,15 @@ impl LateList {
         if state.running(&lane, method).is_some() {
             return None;
         }
-        state.running.push(Running { lane: lane.clone(), method, limit });
+        state.running.push(Running { lane: lane.clone(), method, limit, others_came: false });
         // The server needed longer than it was given, so it hangs, as far as it is known.
-        state.patience = None;
+        state.patience.remove(&method);
         drop(state);
         Some(Self { all: all.clone(), lane, method })
+    }
+
+    pub(super) fn key(&self) -> (&Supervised, Method) {
+        (&self.lane, self.method)
     }
 }
 

@@ -122,7 +122,7 @@ impl Subscription<'_> {
                         true => self.regroup(&request.parts),
                         false => self.leave_stopped(&lane, &request.parts),
                     },
-                    () = self.caller.lists_came() => self.report_lists().await,
+                    lists = self.caller.lists_came() => self.report_wanted(lists).await,
                 }
             }
             self.caller.detach();
@@ -307,6 +307,10 @@ impl Subscription<'_> {
 
     async fn report_lists(&self) {
         let lists = [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
+        self.report_wanted(lists).await;
+    }
+
+    async fn report_wanted(&self, lists: impl IntoIterator<Item = ReportedChange>) {
         for change in lists {
             if change.is_wanted_by(&self.wished) {
                 self.report(change).await;

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use bowline_proto::request::ClientProfile;
+use bowline_proto::request::{ClientProfile, ReportedChange};
 use bowline_proto::sync::lock;
+use bowline_types::method::Method;
 use tokio::sync::{Notify, watch};
 
 use super::followed::FollowedResources;
@@ -26,8 +27,10 @@ pub(crate) struct ListeningCaller {
     client: Arc<ClientProfile>,
     /// Names its owner.
     key: LaneKey,
-    /// Notified when the server gave a list that callers did not wait for.
-    lists: Notify,
+    /// The lists that the server gave and callers did not wait for, until they are reported.
+    lists: Mutex<Vec<ReportedChange>>,
+    /// Notified when there is one.
+    lists_came: Notify,
     /// The lane that it listens on. For a session that of its last call, so that it also gets what the
     /// server sends there besides.
     lane: watch::Sender<Supervised>,
@@ -57,7 +60,8 @@ impl Sessions {
         let caller = Arc::new(ListeningCaller {
             client: client.clone(),
             key,
-            lists: Notify::new(),
+            lists: Mutex::default(),
+            lists_came: Notify::new(),
             lane: watch::Sender::new(lane),
             followed: self.followed.clone(),
             lease: Mutex::default(),
@@ -70,9 +74,18 @@ impl Sessions {
     }
 
     /// Notifies the callers of this owner that the server gave a list that they did not wait for.
-    pub(super) fn notify_of_lists(&self, key: &LaneKey) {
+    pub(super) fn notify_of_list(&self, key: &LaneKey, method: Method) {
+        let change = match method {
+            Method::ToolsList => ReportedChange::Tools,
+            Method::PromptsList => ReportedChange::Prompts,
+            _ => ReportedChange::Resources,
+        };
         for caller in lock(&self.open).iter().filter(|caller| caller.is_of(key)) {
-            caller.lists.notify_one();
+            let mut lists = lock(&caller.lists);
+            if !lists.contains(&change) {
+                lists.push(change.clone());
+            }
+            caller.lists_came.notify_one();
         }
     }
 
@@ -134,9 +147,10 @@ impl ListeningCaller {
         self.lane.subscribe()
     }
 
-    /// Waits until the server gave a list that callers did not wait for.
-    pub(crate) async fn lists_came(&self) {
-        self.lists.notified().await;
+    /// Waits until the server gave lists that callers did not wait for.
+    pub(crate) async fn lists_came(&self) -> Vec<ReportedChange> {
+        self.lists_came.notified().await;
+        std::mem::take(&mut *lock(&self.lists))
     }
 
     /// Notes that changes of this connection reach the caller.

@@ -1,6 +1,8 @@
 //! A server that hangs beside one that answers: callers get what the other has, soon.
 
+use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bowline_client::{Change, Client, ClientBuilder};
@@ -255,6 +257,56 @@ async fn a_server_that_hangs_costs_its_patience_once_for_all_kinds_of_lists() {
             sleep(Duration::from_secs(1)).await;
             while next(&mut changes).await.is_some() {}
             assert_eq!(caller.resources().all().await.unwrap().len(), 2, "{way:?} {upstream}");
+        }
+    }
+}
+
+/// A server whose list of tools never comes, and whose resources take a moment; counts its lists.
+fn half_hung(upstream: Revision, lists: &Arc<AtomicUsize>) -> Fake {
+    let lists = lists.clone();
+    let server = echo().resource(Resource::new("board:///far", || async { "text" }));
+    let server = server.layer(layer::from_fn(move |request: Request, next: Next| {
+        let method = request.parts.method;
+        let (rest, lists) = (next.run(request), lists.clone());
+        async move {
+            match method {
+                Method::ToolsList => {
+                    lists.fetch_add(1, Ordering::Relaxed);
+                    pending().await
+                }
+                Method::ResourcesList => {
+                    lists.fetch_add(1, Ordering::Relaxed);
+                    sleep(Duration::from_millis(400)).await;
+                }
+                _ => {}
+            }
+            rest.await
+        }
+    }));
+    Fake::speaking(upstream, server)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_hangs_holds_up_no_other_kind_and_changes_end_although_each_is_followed() {
+    for upstream in BOTH {
+        for way in ways() {
+            let lists = Arc::new(AtomicUsize::new(0));
+            let servers = [("far", half_hung(upstream, &lists)), ("near", Fake::new(echo()))];
+            let server = bridge(gateway(FILE, servers), None);
+            let caller = connect(&server, way, |builder| builder).await;
+            let mut changes = caller.subscribe().tools().resources().open().await.unwrap();
+            assert_eq!(tools(&caller).await, OF_NEAR, "{way:?} {upstream}");
+            caller.resources().all().await.unwrap();
+            let (begin, mut resources) = (Instant::now(), 0);
+            while begin.elapsed() < Duration::from_secs(40) {
+                if next(&mut changes).await.is_some() {
+                    assert_eq!(tools(&caller).await, OF_NEAR, "{way:?} {upstream}");
+                    resources = caller.resources().all().await.unwrap().len();
+                }
+            }
+            assert_eq!(resources, 1, "{way:?} {upstream}");
+            let lists = lists.load(Ordering::Relaxed);
+            assert!(lists <= 6, "{way:?} {upstream}: {lists}");
         }
     }
 }
