@@ -124,10 +124,10 @@ impl GatewayLimits {
     /// that two of them fit.
     #[must_use]
     pub fn with_message(mut self, bytes: usize) -> Self {
-        self.message = bytes;
-        if bytes > self.long_messages.bytes() / 2 {
-            self.long_messages = LongMessages::new(bytes.saturating_mul(2));
-        }
+        let mut limits = Limits::default();
+        limits.long_messages = self.long_messages;
+        let limits = limits.with_frame(bytes);
+        (self.message, self.long_messages) = (limits.frame, limits.long_messages);
         self
     }
 
@@ -166,6 +166,18 @@ impl GatewayLimits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn longer_messages_get_new_room_and_shorter_ones_share_the_old() {
+        let limits = GatewayLimits::default();
+        let mut share = limits.long_messages.share();
+        share.grow(LongMessages::FREE + 1).unwrap();
+        let longer = limits.clone().with_message(1 << 30);
+        assert_eq!((longer.message, longer.long_messages.bytes()), (1 << 30, 2 << 30));
+        assert_eq!(longer.long_messages.held(), 0);
+        let shorter = limits.with_message(1 << 20);
+        assert_eq!((shorter.message, shorter.long_messages.held()), (1 << 20, 1));
+    }
 
     #[test]
     fn a_pause_is_drawn_below_a_bound_that_doubles_up_to_a_limit() {
