@@ -173,7 +173,7 @@ mod tests {
         let mut share = limits.long_messages.share();
         share.grow(LongMessages::FREE + 1).unwrap();
         let longer = limits.clone().with_message(1 << 30);
-        assert_eq!((longer.message, longer.long_messages.bytes()), (1 << 30, 2 << 30));
+        assert_eq!((longer.message, longer.long_messages.bytes()), (1 << 30, 3 << 30));
         assert_eq!(longer.long_messages.held(), 0);
         let shorter = limits.with_message(1 << 20);
         assert_eq!((shorter.message, shorter.long_messages.held()), (1 << 20, 1));

@@ -106,20 +106,20 @@ impl Limits {
     }
 
     /// The same limits with another [`frame`](Self::frame). The room for long messages grows with it,
-    /// so that two of the longest fit: a message takes at most half of the room. New room is shared by
-    /// the clones of the returned value only.
+    /// so that two of the longest fit, since a message takes at most half of what the others leave.
+    /// New room is shared by the clones of the returned value only.
     ///
     /// ```
     /// use bowline_proto::limits::Limits;
     ///
     /// let limits = Limits::for_client().with_frame(1 << 30);
-    /// assert_eq!(limits.long_messages.bytes(), 2 << 30);
+    /// assert_eq!(limits.long_messages.bytes(), 3 << 30);
     /// ```
     #[must_use]
     pub fn with_frame(mut self, bytes: usize) -> Self {
         self.frame = bytes;
-        if bytes > self.long_messages.bytes() / 2 {
-            self.long_messages = LongMessages::new(bytes.saturating_mul(2));
+        if bytes > self.long_messages.bytes() / 3 {
+            self.long_messages = LongMessages::new(bytes.saturating_mul(3));
         }
         self
     }

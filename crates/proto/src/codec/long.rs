@@ -38,7 +38,7 @@ impl LongMessages {
     /// How many bytes of each message need no room.
     pub const FREE: usize = 256 * 1024;
 
-    /// Room for so many bytes: twice the longest message or more.
+    /// Room for this number of bytes: twice the longest message or more.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(Room { bytes, held: AtomicUsize::new(0) }))
     }

@@ -66,7 +66,7 @@ use super::item::Line;
 /// that it has ended.
 pub(super) struct HttpSession {
     /// Empty for a session that serves a single request: no other request can name it.
-    pub(super) id: String,
+    pub(super) id: Box<str>,
     /// Every later request must come from the same owner (SESS-16).
     pub(super) owner: Owner,
     pub(super) core: Arc<Core>,
@@ -155,7 +155,7 @@ impl HttpSession {
                 state.get_streams = GetStreams::always_open();
             }
             Self {
-                id,
+                id: id.into(),
                 owner,
                 core: core.clone(),
                 kind,
