@@ -214,7 +214,9 @@ impl Lanes {
         let lane = self.take(&wanted, Self::every_question());
         let lane = lane.map_err(|why| match why {
             NoLane::Closed => Unavailable::stopped().problem,
-            NoLane::Full | NoLane::Held | NoLane::HeldByPeer => "too many connections are open".to_owned(),
+            NoLane::Full | NoLane::Held | NoLane::HeldByPeer => {
+                "too many connections are open".to_owned()
+            }
         });
         let lane = lane?;
         let lease = lane.supervised.lease().await.map_err(|unavailable| unavailable.problem)?;
@@ -242,8 +244,13 @@ impl Lanes {
         self.0.limits == *limits
     }
 
+    /// Whether it was closed, and its connections have ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.pool.is_over()
+    }
+
     /// Whether it was closed.
-    pub(crate) fn is_closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         self.0.pool.is_closed()
     }
 
@@ -252,18 +259,17 @@ impl Lanes {
         self.0.pool.drained().await;
     }
 
-    /// Stops all processes and sessions of the server, and waits until they have ended.
+    /// Stops all processes and sessions of the server, and waits until they have ended, also if they are
+    /// being stopped already. A process that is being started gets the end of its input, and ends soon
+    /// after that; this does not wait for it.
     pub async fn close(&self) {
-        let closing = self
-            .0
-            .pool
-            .close()
-            .into_iter()
-            .map(|lane| tokio::spawn(async move { lane.close().await }));
-        for closed in closing.collect::<Vec<_>>() {
-            // Fails if closing panicked, and then nothing more can be done.
-            let _ = closed.await;
+        let pool = &self.0.pool;
+        let ending = pool.endings().begin();
+        for lane in pool.close() {
+            tokio::spawn(lane.close());
         }
+        drop(ending);
+        pool.endings().over().await;
     }
 
     async fn answer(self, request: Request) -> Response {

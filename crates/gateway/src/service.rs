@@ -210,7 +210,7 @@ impl Gateway {
     fn retire(&self, member: &Member, goes_on: bool) {
         let lanes = member.lanes.clone();
         let mut retired = lock(&self.0.retired);
-        retired.retain(|lanes| !lanes.is_closed());
+        retired.retain(|lanes| !lanes.is_over());
         retired.push(lanes.clone());
         tokio::spawn(async move {
             if goes_on {
@@ -261,9 +261,9 @@ impl Gateway {
         self.fan().notes.clone()
     }
 
-    /// Stops all servers, and waits until they have ended.
+    /// Stops all servers, and waits until they have ended, as [`Lanes::close`] does.
     pub async fn close(&self) {
-        let retired = std::mem::take(&mut *lock(&self.0.retired));
+        let retired = lock(&self.0.retired).clone();
         let closing = self.servers().into_iter().map(|(_, lanes)| lanes).chain(retired);
         let closing = closing.map(|lanes| tokio::spawn(async move { lanes.close().await }));
         for closed in closing.collect::<Vec<_>>() {

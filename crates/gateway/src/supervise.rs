@@ -4,6 +4,7 @@
 //! A start runs as a task of its own: a caller that goes away does not cancel it for the others
 //! that wait. After a failure there is a pause, in which calls fail at once instead of waiting.
 
+mod ending;
 mod lease;
 mod unavailable;
 
@@ -19,6 +20,8 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use self::ending::Ending;
+pub(crate) use self::ending::Endings;
 pub(crate) use self::lease::Lease;
 pub(crate) use self::unavailable::{Unavailable, UnavailableKind};
 use crate::asking::Asking;
@@ -74,6 +77,8 @@ struct Inner {
     changes: watch::Sender<u64>,
     /// Changes with `changes`, and with those of all other lanes of the pool.
     phases: watch::Sender<()>,
+    /// Those of all lanes of the pool.
+    endings: Endings,
     /// Notified when the last lease is returned.
     released: Notify,
 }
@@ -115,7 +120,7 @@ impl Supervised {
     pub(crate) fn new(
         dial: Arc<dyn Dial>,
         (declared, audience): (ClientCapabilities, Audience),
-        (asking, phases): (Arc<Asking>, watch::Sender<()>),
+        (asking, phases, endings): (Arc<Asking>, watch::Sender<()>, Endings),
         limits: GatewayLimits,
     ) -> Self {
         let state = State {
@@ -134,6 +139,7 @@ impl Supervised {
             state: Mutex::new(state),
             changes: watch::Sender::new(0),
             phases,
+            endings,
             released: Notify::new(),
         }))
     }
@@ -230,17 +236,23 @@ impl Supervised {
         }
     }
 
-    /// Stops the server for good, and waits until it has ended. If it was being started, its
-    /// input is closed then, and its process ends soon.
-    pub(crate) async fn close(&self) {
-        let phase = std::mem::replace(&mut lock(&self.0.state).phase, Phase::Closed);
+    /// Stops the server for good; the future waits until it has ended, unless another call of this stops
+    /// it already. If it was being started, its input is closed then, and its process ends soon.
+    pub(crate) fn close(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut state = lock(&self.0.state);
+        let ending = self.0.endings.begin();
+        let phase = std::mem::replace(&mut state.phase, Phase::Closed);
+        drop(state);
         self.0.changed();
         self.0.released.notify_waiters();
-        match phase {
-            Phase::Running(running) => running.client.close().await,
-            // Fails if the start panicked, and then nothing is left of it.
-            Phase::Starting(task) => _ = task.await,
-            Phase::Stopped | Phase::Paused(_) | Phase::Closed => {}
+        async move {
+            match phase {
+                Phase::Running(running) => running.client.close().await,
+                // Fails if the start panicked, and then nothing is left of it.
+                Phase::Starting(task) => _ = task.await,
+                Phase::Stopped | Phase::Paused(_) | Phase::Closed => {}
+            }
+            drop(ending);
         }
     }
 
@@ -372,7 +384,7 @@ impl Supervised {
                 Some(since) => {
                     // Unlike an addition of times, this cannot overflow.
                     sleep(self.0.limits.idle.saturating_sub(since.elapsed())).await;
-                    if let Some(client) = self.take_idle(generation) {
+                    if let Some((client, _ending)) = self.take_idle(generation) {
                         self.0.changed();
                         return client.close().await;
                     }
@@ -393,7 +405,7 @@ impl Supervised {
         }
     }
 
-    fn take_idle(&self, generation: u64) -> Option<Client> {
+    fn take_idle(&self, generation: u64) -> Option<(Client, Ending)> {
         let mut state = lock(&self.0.state);
         let idle = self.0.limits.idle;
         match &state.phase {
@@ -406,7 +418,7 @@ impl Supervised {
                 state.phase = Phase::Stopped;
                 // It ran until no caller needed it.
                 state.failures = 0;
-                Some(client)
+                Some((client, self.0.endings.begin()))
             }
             _ => None,
         }

@@ -139,8 +139,8 @@ impl Lanes {
         let Inner { dial, limits, asking, pool, .. } = &*self.0;
         let audience = if wanted.key.is_isolated() { Audience::One } else { self.0.audience };
         pool.take(wanted, self.most_lanes(), || {
-            let (dial, asking, phases) = (dial.clone(), asking.clone(), pool.phases().clone());
-            Supervised::new(dial, (declared, audience), (asking, phases), limits.clone())
+            let told = (asking.clone(), pool.phases().clone(), pool.endings().clone());
+            Supervised::new(dial.clone(), (declared, audience), told, limits.clone())
         })
     }
 

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, watch};
 
 use super::key::{LaneKey, SessionId};
 use super::recall::OpenQuestion;
-use crate::supervise::Supervised;
+use crate::supervise::{Endings, Supervised};
 
 /// The lanes of one server.
 #[derive(Debug, Default)]
@@ -30,6 +30,7 @@ pub(super) struct LanePool {
     regroups: watch::Sender<()>,
     /// Changes when a lane is started, fails to start or is stopped.
     phases: watch::Sender<()>,
+    endings: Endings,
     /// Counts the questions of calls that held lanes.
     questions: AtomicU64,
 }
@@ -251,6 +252,11 @@ impl LanePool {
         &self.phases
     }
 
+    /// The connections that are being closed. Lanes note theirs.
+    pub(super) fn endings(&self) -> &Endings {
+        &self.endings
+    }
+
     /// Tells when callers share lanes that did not share them before.
     pub(super) fn regroups(&self) -> watch::Receiver<()> {
         self.regroups.subscribe()
@@ -270,6 +276,11 @@ impl LanePool {
 
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is closed, and its connections have ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_closed() && self.endings.are_over()
     }
 
     /// Waits until no call has taken a lane.
@@ -415,7 +426,7 @@ impl Lane {
 
     /// Closes it in the background.
     fn close(self) {
-        tokio::spawn(async move { self.supervised.close().await });
+        tokio::spawn(self.supervised.close());
     }
 }
 

@@ -42,7 +42,7 @@ async fn a_server_that_is_closed_while_it_starts_is_gone_when_that_is_over() {
     let starts = Arc::new(AtomicUsize::new(0));
     let dial = Arc::new(Hanging(starts.clone()));
     let declared = (ClientCapabilities::new(), Audience::Many);
-    let told = (Arc::default(), watch::Sender::new(()));
+    let told = (Arc::default(), watch::Sender::new(()), Endings::default());
     let supervised = Supervised::new(dial, declared, told, GatewayLimits::default());
     let starting = supervised.clone();
     let starting = tokio::spawn(async move { starting.lease().await.map(drop) });

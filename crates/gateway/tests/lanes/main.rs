@@ -3,6 +3,7 @@
 
 mod admission;
 mod asking;
+mod closing;
 mod cursors;
 mod failures;
 mod hanging;

@@ -53,7 +53,7 @@ fn take(
 
 fn lane_of(pool: &LanePool) -> Supervised {
     let declared = (ClientCapabilities::new(), Audience::Many);
-    let told = (Arc::default(), pool.phases().clone());
+    let told = (Arc::default(), pool.phases().clone(), pool.endings().clone());
     Supervised::new(Arc::new(InMemory), declared, told, GatewayLimits::default())
 }
 
