@@ -1,10 +1,12 @@
 //! Bytes of a channel to pieces of text and back, fed in pieces and bounded.
 //!
-//! A codec knows separators and lengths, nothing of JSON. It keeps the rest between two reads, and
-//! its memory is bounded by the limit of one message whatever the peer sends.
+//! A codec knows separators and lengths, and nothing of JSON but where the id of a message stands that
+//! is too long. It keeps the rest between two reads, and its memory is bounded by the limit of one
+//! message whatever the peer sends.
 
 pub mod lines;
 pub mod long;
+pub mod one_line;
 pub mod skipped;
 pub mod sse;
 

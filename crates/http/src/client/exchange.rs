@@ -304,7 +304,7 @@ impl ClientExchange {
         peek::answer(text, self.mirror.id, &self.shared.messages)
     }
 
-    /// Whether a message that was skipped is the answer. `None` if that cannot be told.
+    /// Whether a message that was skipped is the answer. `None` if its id is unknown.
     fn is_answered_by(&self, skipped: &Skipped) -> Option<bool> {
         if skipped.is_call() {
             return Some(false);

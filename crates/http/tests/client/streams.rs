@@ -251,7 +251,7 @@ async fn an_answer_that_is_too_long_fails_its_call_wherever_its_id_is() {
             let id = received.id();
             let events = received.events();
             events.write(&format!("id: a\ndata: {}\n\n", long_answers(&id)[n]));
-            // An answer that cannot be told from other messages is one at the end of its stream.
+            // A message without an id counts as the answer when its stream ends.
             if n == 2 {
                 drop(events);
             }

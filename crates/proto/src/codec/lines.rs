@@ -15,7 +15,7 @@
 //! ```
 
 use bytes::{Buf, Bytes, BytesMut};
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 
 use super::long::{LongMessageShare, LongMessages, Oversize};
 use super::skipped::{Skipped, Skipping};
@@ -177,18 +177,6 @@ impl LineReader {
         let blank = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         (!blank).then_some(line)
     }
-}
-
-/// Replaces the line ends inside a message by spaces, so that it takes one line on the wire.
-///
-/// In JSON a raw line end can only be white space between tokens, since strings escape theirs.
-///
-/// On stdio a message must not hold a newline (STDIO-2).
-pub fn in_one_line(message: Bytes) -> Bytes {
-    if memchr2(b'\n', b'\r', &message).is_none() {
-        return message;
-    }
-    message.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect()
 }
 
 #[cfg(test)]

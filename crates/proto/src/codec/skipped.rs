@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_or_notification_is_told_from_an_answer() {
+    fn a_request_or_notification_is_no_answer() {
         let long = "x".repeat(10_000);
         assert!(
             skipped(&format!(r#"{{"id":1,"method":"a","params":{{"x":"{long}"}}}}"#)).is_call()
