@@ -69,6 +69,11 @@ impl Recallable {
 }
 
 impl Recall {
+    /// Whether both end the same call.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+
     pub(super) fn recall(&self) {
         let Some(slot) = self.0.upgrade() else { return };
         // In a task of its own: this may be called while another call is polled, whose own recall waits

@@ -183,3 +183,37 @@ async fn a_question_without_an_answer_for_a_minute_gives_way_to_a_call_that_wait
         thinking.remove(0).await.unwrap().unwrap_err();
     }
 }
+
+/// The other call would keep the lane.
+#[tokio::test(start_paused = true)]
+async fn a_question_is_not_ended_while_another_call_of_its_session_runs_on_the_lane() {
+    let way = Way { revision: Revision::LATEST_LEGACY, http: false };
+    let fake = fake();
+    let mut limits = GatewayLimits::default();
+    limits.process_lanes = 1;
+    let server = served(&fake, limits).await;
+    agreeing_caller(&server, way).await.call("greet", ()).await.unwrap();
+    let answers = Arc::new(Semaphore::new(0));
+    let thinking = answers.clone();
+    let busy = connect(&server, way, |builder| {
+        builder.on_ask(move |question| {
+            let answers = thinking.clone();
+            async move {
+                answers.acquire().await.unwrap().forget();
+                question.accept(true)
+            }
+        })
+    });
+    let busy = busy.await;
+    let greet = busy.call("greet", ()).timeout(Duration::from_secs(3000));
+    let greeting = tokio::spawn(greet.into_future());
+    let hang = busy.call("hang", ()).timeout(Duration::from_secs(3000));
+    let hanging = tokio::spawn(hang.into_future());
+    sleep(Duration::from_secs(61)).await;
+    let other = agreeing_caller(&server, way).await;
+    let error = other.call("say", json!({ "message": "hi" })).await.unwrap_err();
+    assert!(error.rpc().unwrap().message.contains("is busy"), "{error}");
+    answers.add_permits(1);
+    assert_eq!(greeting.await.unwrap().unwrap().text(), "hello");
+    hanging.abort();
+}

@@ -2,7 +2,8 @@
 //!
 //! Of several lanes of an owner all but one may wait for answers, so calls that ask nothing are served
 //! while users think. Beyond that the peer with the most waiting lanes gives one up, the one that has
-//! waited longest. A question that is answered within a moment never gives way.
+//! waited longest. A question that is answered within a moment never gives way, nor does one whose lane
+//! another call of its session holds: that would free no lane.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -83,10 +84,23 @@ fn give_way(
     let firsts: Vec<(&OpenQuestion, usize)> = firsts.collect();
     let of_peer =
         |peer: &Option<CallerId>| firsts.iter().filter(|(it, _)| it.peer == *peer).count();
-    let may_go = firsts.iter().filter(|(first, _)| may(first));
+    let may_go = firsts.iter().filter(|(first, at)| may(first) && open[*at].only_asks());
     let chosen = may_go.min_by_key(|(first, _)| (Reverse(of_peer(&first.peer)), first.number));
     let chosen = chosen.map(|(_, at)| *at);
     chosen.map(|at| std::mem::take(&mut open[at].asked)).unwrap_or_default()
+}
+
+impl Lane {
+    /// Whether all calls that hold it wait for answers.
+    fn only_asks(&self) -> bool {
+        let mut calls: Vec<&Recall> = Vec::new();
+        for OpenQuestion { recall, .. } in &self.asked {
+            if !calls.iter().any(|other| other.is_same(recall)) {
+                calls.push(recall);
+            }
+        }
+        self.holder.as_ref().is_none_or(|holder| holder.calls == calls.len())
+    }
 }
 
 /// An open question, until it is dropped.
