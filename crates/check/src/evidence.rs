@@ -114,3 +114,34 @@ fn is_of_protocol(name: &str) -> bool {
     matches!(name, "accept" | "content-type" | "origin" | "last-event-id")
         || name.starts_with("mcp-")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_longer_than_the_bound_is_cut_and_takes_no_room() {
+        let mut evidence = Evidence::default();
+        let mut room = EVIDENCE_OF_SESSION;
+        let whole = "x".repeat(LONGEST_EVIDENCE);
+        assert_eq!(evidence.kept(whole.clone(), &mut room), whole);
+        assert_eq!((evidence.is_cut, room), (false, EVIDENCE_OF_SESSION - LONGEST_EVIDENCE));
+        let text = evidence.kept(whole + "x", &mut room);
+        assert!(text.len() < 1000 && text.ends_with("x…"), "{text}");
+        assert_eq!((evidence.is_cut, room), (true, EVIDENCE_OF_SESSION - LONGEST_EVIDENCE));
+    }
+
+    #[test]
+    fn a_session_whose_room_is_used_up_keeps_only_short_texts_whole() {
+        let mut room = 1000;
+        let mut kept = |length: usize| {
+            let mut evidence = Evidence::default();
+            (evidence.kept("x".repeat(length), &mut room).len() == length, evidence.is_cut)
+        };
+        assert_eq!(
+            [kept(900), kept(900), kept(100)],
+            [(true, false), (false, true), (true, false)]
+        );
+        assert_eq!(kept(900), (false, true));
+    }
+}

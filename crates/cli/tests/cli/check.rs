@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use bowline::{Args, Server, Tool};
 
 use super::demo::HttpDemo;
-use super::{bowline, run, wrong_server};
+use super::{bowline, expect, run, wrong_server};
 
 /// Where to look, which headers repeat.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -126,4 +126,31 @@ fn a_wrong_server_over_http_breaks_the_rules_that_it_breaks_and_no_others() {
         ("TOOL-13", "warning"),
     ];
     assert_eq!(broken, expected, "{report:#}");
+    assert!(!run.stdout.contains(r#""cut": true"#), "{report:#}");
+}
+
+#[test]
+fn the_report_for_people_has_a_block_for_each_broken_rule_with_its_page_and_the_exchange() {
+    let server = wrong_server::start();
+    let checked = run(&["check", "--timeout", "2", "--revision", "2025-11-25", &server.url]);
+    assert_eq!(checked.code, Some(6), "{checked:?}");
+    // The totals after the blocks change with every rule that is added.
+    let (blocks, _) = checked.stdout.split_once(" rules seen: ").unwrap();
+    let port = server.url.split([':', '/']).nth(4).unwrap();
+    expect("check_wrong.txt", &blocks.trim_end_matches(char::is_numeric).replace(port, "8808"));
+}
+
+#[test]
+fn json_tells_that_an_exchange_is_cut_because_it_is_too_long() {
+    let server = "head -c 1100000 /dev/zero | tr '\\0' x; echo; while read -r line; do :; done";
+    let options = ["check", "--timeout", "1", "--revision", "2025-11-25", "--json", "--"];
+    let checked = run(&[&options[..], &["sh", "-c", server]].concat());
+    assert_eq!(checked.code, Some(6), "{}", checked.stderr);
+    let report: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    let occurrence = &report["findings"][0]["occurrences"][0];
+    assert_eq!(
+        (&report["findings"][0]["rule"], &occurrence["cut"]),
+        (&"STDIO-4".into(), &true.into())
+    );
+    assert!(occurrence["answer"].as_str().unwrap().len() < 1000, "{occurrence}");
 }

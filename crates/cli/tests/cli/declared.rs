@@ -5,25 +5,33 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::demo::with_demo;
-use super::listing_server::start;
+use super::listing_server::{modern, start};
 use super::*;
 
-/// Runs commands against one server, and returns what each declared.
-fn declared_by(commands: &[&[&str]], options: &[&str]) -> Vec<Value> {
+/// Runs commands against one server, and returns what each declared: in the handshake, or in every
+/// request.
+fn declared_by(commands: &[&[&str]], options: &[&str], revision: &'static str) -> Vec<Value> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = seen.clone();
     let server = start(move |method, params| {
-        if method == "initialize" {
-            noted.lock().unwrap().push(params["capabilities"].clone());
-        }
-        None
+        let declared = match (revision, method) {
+            ("2026-07-28", _) => params["_meta"].get("io.modelcontextprotocol/clientCapabilities"),
+            (_, "initialize") => params.get("capabilities"),
+            _ => return None,
+        };
+        noted.lock().unwrap().push(declared.cloned());
+        (revision == "2026-07-28").then(|| modern(method))
     });
-    for command in commands {
+    let run_one = |command: &&[&str]| {
         let [name, rest @ ..] = command else { panic!("a command has a name") };
         let words = [&[*name, &server.url], rest, options].concat();
-        run(&[&words[..], &["--revision", "2025-11-25"]].concat());
-    }
-    seen.lock().unwrap().clone()
+        let run = run(&[&words[..], &["--revision", revision]].concat());
+        let mut declared = std::mem::take(&mut *seen.lock().unwrap());
+        declared.dedup();
+        assert_eq!(declared.len(), 1, "{command:?} {run:?} {declared:?}");
+        declared.remove(0).unwrap_or_else(|| panic!("{command:?} declares nothing"))
+    };
+    commands.iter().map(run_one).collect()
 }
 
 const COMMANDS: [&[&str]; 9] = [
@@ -40,22 +48,24 @@ const COMMANDS: [&[&str]; 9] = [
 
 #[test]
 fn every_command_declares_the_same_so_list_shows_the_tools_that_call_can_call() {
-    let declared = declared_by(&COMMANDS, &[]);
-    assert_eq!(declared.len(), COMMANDS.len(), "{declared:?}");
-    assert!(declared[0]["elicitation"]["url"].is_object(), "{}", declared[0]);
-    assert!(declared[0].get("roots").is_none(), "{}", declared[0]);
-    for (command, one) in COMMANDS.iter().zip(&declared) {
-        assert_eq!(one, &declared[0], "{command:?}");
+    for revision in BOTH {
+        let declared = declared_by(&COMMANDS, &[], revision);
+        assert!(declared[0]["elicitation"]["url"].is_object(), "{}", declared[0]);
+        assert!(declared[0].get("roots").is_none(), "{}", declared[0]);
+        for (command, one) in COMMANDS.iter().zip(&declared) {
+            assert_eq!(one, &declared[0], "{revision} {command:?}");
+        }
     }
 }
 
 #[test]
 fn roots_and_a_model_are_declared_by_each_command_that_gets_them() {
-    let declared = declared_by(&COMMANDS, &["--root", ".", "--sampling", "cat"]);
-    assert_eq!(declared.len(), COMMANDS.len(), "{declared:?}");
-    assert!(declared[0]["roots"].is_object() && declared[0]["sampling"].is_object());
-    for (command, one) in COMMANDS.iter().zip(&declared) {
-        assert_eq!(one, &declared[0], "{command:?}");
+    for revision in BOTH {
+        let declared = declared_by(&COMMANDS, &["--root", ".", "--sampling", "cat"], revision);
+        assert!(declared[0]["roots"].is_object() && declared[0]["sampling"].is_object());
+        for (command, one) in COMMANDS.iter().zip(&declared) {
+            assert_eq!(one, &declared[0], "{revision} {command:?}");
+        }
     }
 }
 
@@ -91,4 +101,18 @@ fn one_request_of_any_method_is_sent_and_its_result_printed_as_it_came() {
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     let notification = with_demo(&["request", "notifications/cancelled"]);
     assert_eq!(notification.code, Some(1), "{notification:?}");
+}
+
+#[test]
+fn the_params_of_a_request_are_read_from_standard_input_if_a_dash_stands_for_them() {
+    for revision in BOTH {
+        let words = ["request", "prompts/get", "-", "--revision", revision, "--"];
+        let words = [&words[..], &[bowline_path(), "demo", "--stdio"]].concat();
+        let asked = run_with(&words, r#"{"name":"haiku"}"#);
+        assert_eq!((asked.code, asked.stderr.as_str()), (Some(0), ""), "{asked:?}");
+        let result: Value = serde_json::from_str(&asked.stdout).unwrap();
+        assert_eq!(result["messages"][0]["role"], json!("user"), "{result}");
+        let wrong = run_with(&words, "[]");
+        assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    }
 }

@@ -231,3 +231,55 @@ fn without_configured_servers_it_says_what_to_do() {
     assert_eq!(looked.code, Some(0));
     expect("inspect_none.txt", &looked.stdout);
 }
+
+/// Each server notes its start and its end, and starts no sooner than as many as may start at once.
+#[test]
+fn as_many_processes_start_at_once_as_there_are_processors_but_two_to_six() {
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let at_once = processors.clamp(2, 6);
+    let home = TempDir::new().unwrap();
+    let log = home.path().join("log");
+    let script = format!(
+        "echo start >> log; until [ $(grep -c start log) -ge {at_once} ]; do sleep 0.02; done; \
+         {} demo --stdio; echo end >> log",
+        bowline_path()
+    );
+    let entry = serde_json::json!({ "command": "sh", "args": ["-c", script], "cwd": home.path() });
+    let servers: serde_json::Map<_, _> =
+        (0..8).map(|number| (format!("server{number}"), entry.clone())).collect();
+    let text = serde_json::json!({ "mcpServers": servers }).to_string();
+    fs::write(home.path().join("servers.json"), text).unwrap();
+    let mut command = bowline();
+    command.args(["inspect", "--config", "servers.json"]).current_dir(home.path());
+    let looked: Run = command.output().unwrap().into();
+    assert!(looked.stdout.contains("8 of 8 servers answered"), "{looked:?}");
+    let log = fs::read_to_string(log).unwrap();
+    let running = log.lines().scan(0_usize, |running, line| {
+        *running = if line == "start" { *running + 1 } else { *running - 1 };
+        Some(*running)
+    });
+    assert_eq!(running.max(), Some(at_once), "{log}");
+}
+
+#[test]
+fn a_mistyped_rule_in_the_file_of_a_gateway_is_noted() {
+    let folder = TempDir::new().unwrap();
+    let demo = serde_json::json!({
+        "command": bowline_path(),
+        "args": ["demo", "--stdio"],
+        "tools": { "hide": ["slep"] },
+    });
+    let text = serde_json::json!({
+        "mcpServers": { "demo": demo },
+        "gateway": { "name": "work", "http": "127.0.0.1:8809", "idleMinutes": 30 },
+    });
+    let file = folder.path().join("bowline.json");
+    fs::write(&file, text.to_string()).unwrap();
+    let looked = run(&["inspect", "--config", file.to_str().unwrap()]);
+    assert_eq!(looked.code, Some(0), "{looked:?}");
+    let words: Vec<&str> = looked.stdout.split_whitespace().collect();
+    let note = "`tools.hide` names `slep`, which the server does not list, so it hides nothing; \
+                did you mean `sleep`?";
+    assert!(words.join(" ").contains(note), "{looked:?}");
+    assert!(!looked.stdout.contains("problem"), "{looked:?}");
+}

@@ -48,6 +48,19 @@ fn usual(method: &str) -> Reply {
     })
 }
 
+/// The same as a server of 2026-07-28 answers.
+pub(crate) fn modern(method: &str) -> Reply {
+    let mut result = match method {
+        "server/discover" => json!({
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+        }),
+        _ => usual(method)?,
+    };
+    result["resultType"] = json!("complete");
+    Ok(result)
+}
+
 fn refusal() -> Reply {
     Err(json!({"code": -32601, "message": "Method not found"}))
 }

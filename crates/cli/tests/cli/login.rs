@@ -17,6 +17,7 @@ use bowline_testing::oauth::{
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use super::http_script::HttpScript;
 use super::*;
 
 /// A protected server, its authorization server, and a home for tokens.
@@ -230,6 +231,29 @@ fn a_login_is_used_by_every_command_in_both_eras() {
     let checked = protected.run(&["check", url, "--revision", "2026-07-28"]);
     assert_ne!(checked.code, Some(4), "{checked:?}");
     assert_eq!(protected.count(OAuthEndpoint::Authorize), 1);
+}
+
+#[test]
+fn a_server_that_refuses_with_403_beside_one_with_a_login_is_no_matter_of_a_login() {
+    let protected = Protected::start();
+    assert_eq!(protected.log_in(&[&protected.url]).code, Some(0));
+    let closed = HttpScript::always("403 Forbidden", "text/plain", "not from this network");
+    let servers = serde_json::json!({
+        "closed": { "url": closed.url },
+        "open": { "url": protected.url },
+    });
+    let file = protected.home.path().join("servers.json");
+    fs::write(&file, serde_json::json!({ "mcpServers": servers }).to_string()).unwrap();
+    let looked = protected.run(&["inspect", "--json", "--config", file.to_str().unwrap()]);
+    let overview: serde_json::Value = serde_json::from_str(&looked.stdout).unwrap();
+    let [closed, open] = &overview["servers"].as_array().unwrap()[..] else {
+        panic!("{overview:#}");
+    };
+    assert_eq!(open["authorization"], "accepted", "{overview:#}");
+    assert_eq!(closed["authorization"], "unknown", "{overview:#}");
+    let notes = closed["notes"].to_string();
+    assert!(notes.contains("403 Forbidden: not from this network"), "{notes}");
+    assert!(!notes.contains("login"), "{notes}");
 }
 
 #[cfg(unix)]

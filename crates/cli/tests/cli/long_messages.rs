@@ -58,6 +58,31 @@ fn a_text_of_17_mb_comes_through_serve_and_gateway() {
     }
 }
 
+/// A text twice, as most SDKs answer: as content and as structured content.
+#[test]
+fn text_and_structured_content_come_together_through_call_and_connect() {
+    for length in [2_500_000, 16_000_000] {
+        let long = format!("head -c {length} /dev/zero | tr '\\0' x");
+        let middle = r#"printf '"}],"structuredContent":{"text":"'"#;
+        let end = r#"printf '"}}}\n';;"#;
+        let server = DUMP.replace("head -c 17000000 /dev/zero | tr '\\0' x", &long);
+        let server = server.replace(r#"printf '"}]}}\n';;"#, &format!("{middle}; {long}; {end}"));
+        assert!(server.contains("structuredContent"), "{server}");
+        let connect = [bowline_path(), "connect", "--", "sh", "-c", &server];
+        for (revision, server) in
+            [(BOTH[0], &connect[..]), (BOTH[1], &connect), (BOTH[1], &connect[3..])]
+        {
+            let call = ["call", "dump", "--json", "--revision", revision, "--"];
+            let called = run(&[&call[..], server].concat());
+            assert_eq!(called.code, Some(0), "{length} {revision}: {}", called.stderr);
+            let result: serde_json::Value = serde_json::from_str(&called.stdout).unwrap();
+            let length_at = |place: &str| result.pointer(place).unwrap().as_str().unwrap().len();
+            let lengths = [length_at("/content/0/text"), length_at("/structuredContent/text")];
+            assert_eq!(lengths, [length; 2], "{revision}");
+        }
+    }
+}
+
 /// Half of the room that long messages have is the most that one of them takes.
 #[test]
 fn the_option_makes_room_for_a_message_that_the_usual_room_cannot_take() {
