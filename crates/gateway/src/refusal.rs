@@ -92,7 +92,13 @@ pub(crate) fn unattached(server: &str) -> ErrorObject {
 
 /// Other callers use all processes or sessions of the server that the owner of the call may have.
 pub(crate) fn busy(server: &str) -> ErrorObject {
-    failed(server, "is busy with questions to other callers; try again later", false)
+    failed(server, "is busy with calls of other callers; try again later", false)
+}
+
+/// Calls from the address of this one use all processes or sessions that are not left to others.
+pub(crate) fn busy_with_peer(server: &str) -> ErrorObject {
+    let what = "is busy with other calls from your network address; try again later";
+    failed(server, what, false)
 }
 
 /// The call asked, and other calls needed its process or session before the caller answered.

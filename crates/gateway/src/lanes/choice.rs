@@ -73,16 +73,23 @@ impl Lanes {
     /// A lane for a call. Waits while other askers hold all lanes that the owner may have, or the one
     /// that gave the cursor of the request.
     pub(super) async fn lane_for(&self, request: &Request) -> Result<TakenLane, ErrorObject> {
-        self.lane(&request.parts, cursor::connection(request)).await
+        let longest = self.0.limits.lane_wait;
+        self.lane(&request.parts, cursor::connection(request), longest).await
     }
 
     /// The same for a call without a cursor.
     pub(super) async fn lane_of(&self, parts: &Parts) -> Result<TakenLane, ErrorObject> {
-        self.lane(parts, None).await
+        self.lane(parts, None, self.0.limits.lane_wait).await
     }
 
-    async fn lane(&self, parts: &Parts, connection: Option<u64>) -> Result<TakenLane, ErrorObject> {
-        let until = Instant::now() + self.0.limits.lane_wait;
+    /// A lane, for which the call waits no longer than this.
+    pub(super) async fn lane(
+        &self,
+        parts: &Parts,
+        connection: Option<u64>,
+        longest: Duration,
+    ) -> Result<TakenLane, ErrorObject> {
+        let until = Instant::now() + longest;
         loop {
             let freed = self.0.pool.freed();
             // Again after each wait, since the server may be known better by now.
@@ -104,7 +111,10 @@ impl Lanes {
                     self.recall_for(&wanted, why);
                     let next = until.min(Instant::now() + RECALL_PAUSE);
                     if timeout_at(next, freed).await.is_err() && next == until {
-                        return Err(refusal::busy(&self.0.name));
+                        return Err(match why {
+                            NoLane::HeldByPeer => refusal::busy_with_peer(&self.0.name),
+                            _ => refusal::busy(&self.0.name),
+                        });
                     }
                 }
             }

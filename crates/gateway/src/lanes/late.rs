@@ -32,9 +32,9 @@ impl Lanes {
             return self.pass(request).await;
         }
         let begin = Instant::now();
-        let until = begin + self.0.late.patience(request.parts.method, &self.0.limits);
-        let lane = timeout_at(until, self.lane_of(&request.parts)).await;
-        let lane = lane.unwrap_or_else(|_| Err(refusal::busy(&self.0.name)))?;
+        let patience = self.0.late.patience(request.parts.method, &self.0.limits);
+        let longest = patience.min(self.0.limits.lane_wait);
+        let lane = self.lane(&request.parts, None, longest).await?;
         if let Some(limit) = self.0.late.running(&lane.supervised, request.parts.method) {
             return Err(refusal::slow(&self.0.name, limit, self.keys()));
         }

@@ -198,7 +198,7 @@ async fn beyond_the_limit_a_call_waits_and_then_fails_with_a_clear_error() {
         let call = || caller.call("far__say", json!({ "message": "hi" }));
         let error = call().timeout(Duration::from_secs(100)).await.unwrap_err();
         let error = error.rpc().unwrap();
-        assert!(error.message.contains("`far` is busy with questions to other callers"));
+        assert!(error.message.contains("`far` is busy with calls of other callers"));
         let failure: UpstreamFailure = error.parse_data().unwrap();
         assert!(!failure.may_have_run && begin.elapsed() >= Duration::from_secs(30), "{way:?}");
         let waiting = tokio::spawn(call().into_future());

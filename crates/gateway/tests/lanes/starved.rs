@@ -160,7 +160,8 @@ async fn silent_calls_of_one_address_leave_a_lane_to_others() {
         assert!(say(&other).await < Duration::from_secs(1), "{way:?}");
         // The third call does not wait without end.
         let error = slow.remove(2).await.unwrap().unwrap_err();
-        assert!(error.rpc().unwrap().message.contains("is busy"), "{way:?}");
+        let expected = "is busy with other calls from your network address; try again later";
+        assert!(error.rpc().unwrap().message.contains(expected), "{way:?} {error}");
     }
 }
 
