@@ -123,9 +123,10 @@ impl Command {
     /// Sets an environment variable. It comes on top of those that are passed on. The last value
     /// for a name counts.
     ///
-    /// The value may be a credential. So a value of at least eight bytes is replaced by `[redacted]`
-    /// in the errors of the server, in results of tools that report a failure, and in what an error
-    /// quotes of standard error.
+    /// A credential of at least eight bytes is replaced by `[redacted]` in the errors and log messages
+    /// of the server, in results of tools that report a failure, and in what an error quotes of
+    /// standard error. It is known by the [name](bowline_proto::secrets::names_a_credential) of the
+    /// variable, or is the password in a URL.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
@@ -234,10 +235,14 @@ impl Command {
         Ok(Child { stdin, stdout, process: Arc::new(process), respawn: None })
     }
 
-    /// What the server was given, and what its errors must not show.
+    /// The credentials that the server was given, and that its errors must not show.
     fn secrets(&self) -> Secrets {
-        let values = self.environment.iter().map(|(_, value)| value.to_string_lossy().into_owned());
-        Secrets::new(values)
+        let given = self.environment.iter();
+        let given = given.filter_map(|(name, value)| environment::credential(name, value));
+        let inherited = self.inherits.then(std::env::vars_os).into_iter().flatten();
+        let inherited =
+            inherited.filter_map(|(name, value)| environment::credential(&name, &value));
+        Secrets::new(given.chain(inherited))
     }
 
     fn failed(&self, reason: &str) -> Error {

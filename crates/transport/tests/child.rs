@@ -91,28 +91,71 @@ async fn a_server_that_exits_at_once_is_quoted() {
     );
 }
 
+/// The next lines that a child writes.
+async fn read(reader: &mut ChildReader, lines: &[String]) -> Vec<String> {
+    let mut read = Vec::new();
+    for _ in lines {
+        read.push(next(reader).await);
+    }
+    read
+}
+
+/// A script that prints these lines.
+fn printing(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("printf '%s\\n' '{line}'\n")).collect()
+}
+
 /// A credential in the environment of a server goes where its errors go, unless it is taken out.
 #[tokio::test]
-async fn a_server_that_repeats_a_variable_in_an_error_does_not_leak_it() {
+async fn a_server_that_repeats_a_credential_in_an_error_does_not_leak_it() {
     let secret = format!("canary+/{}", "x".repeat(600));
     let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no $1","data":"$2"}}"#;
-    let result = r#"{"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":["$1 $2"]}}"#;
+    let failed =
+        r#"{"type":"text","text":"$1 $2"}],"structuredContent":{"key":"$1"},"isError":true"#;
+    let failed = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"content":[{failed}}}}}"#);
+    let log = r#""method":"notifications\/message","params":{"level":"error","data":["$2"]}"#;
+    let log = format!(r#"{{"jsonrpc":"2.0",{log}}}"#);
+    let batch = format!("[{error},{log}]");
     let success = r#"{"jsonrpc":"2.0","id":3,"result":{"isError":false,"content":["$1"]}}"#;
     let escaped = secret.replace('/', r"\/").replace('+', r"\u002b");
     let filled = |line: &str| line.replace("$1", &secret).replace("$2", &escaped);
-    let lines = [error, result, success].map(filled);
-    let printed = lines.iter().map(|line| format!("printf '%s\\n' '{line}'\n"));
-    let script = printed.collect::<String>() + r#"echo "bad key: $TOKEN" >&2; exit 1"#;
-    let child = shell(&script).env("TOKEN", &secret).spawn().unwrap();
-    let (mut reader, _writer) = split(child);
-    for (line, has_secret) in lines.iter().zip([false, false, true]) {
-        let unit = tokio::time::timeout(PATIENCE, reader.read()).await.unwrap().unwrap();
-        let shown = format!("{unit:?}");
-        assert_eq!(shown.contains("canary"), has_secret, "{line}: {shown}");
-        assert_ne!(shown.contains("[redacted]"), has_secret, "{line}: {shown}");
+    let lines = [error, &failed, &log, &batch, "starting with $1", success].map(filled);
+    let script = printing(&lines) + r#"echo "bad key: $TOKEN" >&2; exit 1"#;
+    let (mut reader, _writer) = split(shell(&script).env("TOKEN", &secret).spawn().unwrap());
+    let read = read(&mut reader, &lines).await;
+    let (success, failures) = read.split_last().unwrap();
+    assert!(success.contains(&secret), "{success}");
+    for failure in failures {
+        assert!(failure.contains("[redacted]") && !failure.contains("canary"), "{failure}");
     }
     let end = tokio::time::timeout(PATIENCE, reader.read()).await.unwrap().unwrap_err();
     assert!(end.to_string().ends_with("; standard error: bad key: [redacted]"), "{end}");
+}
+
+#[tokio::test]
+async fn variables_that_are_no_credentials_stay_in_errors() {
+    let text = "information: /home/somebody/customer-portal (12345678)";
+    let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":true}}"#);
+    let error = format!(r#"{{"code":1,"message":"{text}","data":{{"id":12345678}}}}"#);
+    let lines = [
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":2,"error":{error}}}"#),
+    ];
+    let command = shell(&printing(&lines)).env("PROJECT", "customer-portal");
+    let command = command.env("HOME", "/home/somebody").env("LOG_LEVEL", "information");
+    let (mut reader, _writer) = split(command.env("PORTAL_ID", "12345678").spawn().unwrap());
+    assert_eq!(read(&mut reader, &lines).await, lines);
+}
+
+#[tokio::test]
+async fn the_password_in_the_url_of_a_variable_is_a_credential() {
+    let error = r#"{"code":1,"message":"cannot log in as portal with canary-4711 at db.example"}"#;
+    let lines = [format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#)];
+    let url = "postgres://portal:canary-4711@db.example/customer-portal";
+    let child = shell(&printing(&lines)).env("DATABASE_URL", url).spawn().unwrap();
+    let (mut reader, _writer) = split(child);
+    let expected = lines[0].replace("canary-4711", "[redacted]");
+    assert_eq!(read(&mut reader, &lines).await, [expected]);
 }
 
 #[tokio::test]

@@ -1,16 +1,19 @@
-//! Which values of a client are credentials: its sensitive headers, and the query of its address.
+//! Which values of a client are credentials: those of headers, and of parameters in its address, whose
+//! names say so.
 
-use bowline_proto::secrets::Secrets;
+use bowline_proto::secrets::{Secrets, names_a_credential};
 use http::header::{HeaderMap, HeaderValue};
 
 use super::address::Address;
 
-/// The values of all sensitive headers, and of the query of the address.
+/// The credentials in headers and in the query of the address.
 pub(super) fn of(address: &Address, headers: &HeaderMap) -> Secrets {
-    let headers = headers.values().filter(|value| value.is_sensitive()).flat_map(in_header);
+    let headers = headers.iter().filter(|(name, _)| names_a_credential(name.as_str()));
+    let headers = headers.flat_map(|(_, value)| in_header(value));
     let query = address.uri().query().unwrap_or_default();
-    let values = query.split('&').filter_map(|pair| pair.split_once('='));
-    Secrets::new(headers.chain(values.flat_map(|(_, value)| parts(value))))
+    let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
+    let parameters = parameters.filter(|(name, _)| names_a_credential(name));
+    Secrets::new(headers.chain(parameters.map(|(_, value)| value.to_owned())))
 }
 
 /// The texts by which a header is recognized.
@@ -30,8 +33,7 @@ mod tests {
     use super::*;
 
     fn redacted(header: &'static str, text: &str) -> String {
-        let mut value = HeaderValue::from_static(header);
-        value.set_sensitive(true);
+        let value = HeaderValue::from_static(header);
         let headers = HeaderMap::from_iter([(http::header::AUTHORIZATION, value)]);
         let address = Address::parse("http://a.example/mcp?key=query-s3cret&x=1").unwrap();
         let mut text = text.to_owned();

@@ -142,7 +142,7 @@ impl Shared {
     /// Delivers a message to the [`HttpReader`](super::transport::HttpReader). Waits while the
     /// queue is full, so a client that reads slowly slows down the server.
     pub(super) async fn deliver(&self, unit: Unit) {
-        let unit = self.secrets.redact(unit);
+        let unit = self.secrets.redact(unit, &self.messages);
         // If the channel is closed, the reader was dropped.
         if let Err(TrySendError::Full(unit)) = self.units.try_send(Some(unit)) {
             // Boxed to keep this future small, because there is nearly always room.
@@ -201,7 +201,7 @@ impl Shared {
         let mut id = headers.get(&SESSION_ID).cloned();
         if let Some(id) = &mut id {
             id.set_sensitive(true);
-            self.secrets.add(secrets::in_header(id));
+            self.secrets.add_session(id.to_str().unwrap_or_default().to_owned());
         }
         self.session().id = id;
     }

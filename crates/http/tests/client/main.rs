@@ -3,6 +3,7 @@
 
 mod authorized;
 mod bodies;
+mod credentials;
 mod cuts;
 mod modern;
 mod old;

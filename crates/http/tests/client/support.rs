@@ -59,8 +59,13 @@ impl http_body::Body for Pieces {
 
 /// A transport to a server that the test plays.
 pub(crate) fn fake() -> (HttpTransport, FakeServer) {
+    fake_at(URL)
+}
+
+/// The same at another address.
+pub(crate) fn fake_at(url: &str) -> (HttpTransport, FakeServer) {
     let (sender, requests) = mpsc::unbounded_channel();
-    (HttpTransport::with_service(URL, Wire(sender)).unwrap(), FakeServer(requests))
+    (HttpTransport::with_service(url, Wire(sender)).unwrap(), FakeServer(requests))
 }
 
 #[derive(Clone)]

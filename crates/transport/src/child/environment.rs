@@ -1,10 +1,13 @@
-//! The environment variables that a child inherits unless it is given all of them.
+//! The environment variables that a child inherits unless it is given all of them, and the credentials
+//! in those that it is given.
 //!
 //! A server is often a program of another author. The environment of a host holds keys and tokens,
 //! so a server gets only what it is given.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+
+use bowline_proto::secrets::names_a_credential;
 
 /// Variables that most programs need and that rarely hold a secret.
 #[cfg(not(windows))]
@@ -34,4 +37,19 @@ const PASSED_ON: [&str; 15] = [
 /// The names and values that are passed on, as far as they are set.
 pub(super) fn passed_on() -> impl Iterator<Item = (&'static str, OsString)> {
     PASSED_ON.into_iter().filter_map(|name| Some((name, env::var_os(name)?)))
+}
+
+/// The credential in a variable: its value if its name says so, otherwise the password in a URL.
+pub(super) fn credential(name: &OsStr, value: &OsStr) -> Option<String> {
+    let value = value.to_string_lossy();
+    match names_a_credential(&name.to_string_lossy()) {
+        true => Some(value.into_owned()),
+        false => password(&value).map(str::to_owned),
+    }
+}
+
+/// The password in `scheme://user:password@host`.
+fn password(url: &str) -> Option<&str> {
+    let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
+    Some(authority.rsplit_once('@')?.0.split_once(':')?.1)
 }

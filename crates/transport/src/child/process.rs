@@ -111,14 +111,9 @@ impl Process {
         }
     }
 
-    /// Takes what the child was given out of an answer that reports a failure.
+    /// Takes the credentials that the child was given out of texts for people.
     pub(super) fn redact(&self, unit: Unit, limits: &Limits) -> Unit {
-        match unit {
-            Unit::Text(text) if !self.secrets.is_empty() => {
-                self.secrets.redact_failure(text, limits)
-            }
-            unit => unit,
-        }
+        self.secrets.redact(unit, limits)
     }
 
     /// Whether it exited with a failure or was killed. `false` once the shutdown has begun, which

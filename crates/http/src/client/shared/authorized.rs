@@ -6,9 +6,10 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use bowline_proto::codec::Unit;
+use bowline_proto::secrets::names_a_credential;
 use bowline_proto::transmit::SendFailure;
 use http::StatusCode;
-use http::header::{AUTHORIZATION, HeaderMap};
+use http::header::HeaderMap;
 use tokio::time::timeout;
 
 use super::super::authorize::{
@@ -107,8 +108,8 @@ impl Shared {
             obtained.into_iter().filter_map(|(name, value)| Some((name?, value)))
         {
             value.set_sensitive(true);
-            if name == AUTHORIZATION {
-                self.secrets.add(secrets::in_header(&value));
+            if names_a_credential(name.as_str()) {
+                self.secrets.add_tokens(secrets::in_header(&value));
             }
             headers.insert(name, value);
         }

@@ -1,0 +1,174 @@
+//! Which headers, query parameters and variables hold credentials, as their names say.
+//!
+//! A name is a guess. The value of a name that is taken for a credential is missing in errors; the value
+//! of any other name may be shown in them.
+
+/// Words of which a name has one, between `_`, `-` and other separators.
+const WORDS: [&str; 14] = [
+    "apikeys",
+    "auth",
+    "bearer",
+    "cookies",
+    "credentials",
+    "jwt",
+    "key",
+    "pass",
+    "pat",
+    "pwd",
+    "sas",
+    "sig",
+    "signature",
+    "tokens",
+];
+
+/// How such a word may end, so that `apiKey` and `PGPASSWORD` count too.
+const ENDINGS: [&str; 14] = [
+    "accesskey",
+    "apikey",
+    "authkey",
+    "authorization",
+    "cookie",
+    "credential",
+    "passcode",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "token",
+];
+
+/// Last words of names that tell something about a credential: where it is, or of which kind.
+const ABOUT: [&str; 30] = [
+    "algorithm",
+    "audience",
+    "count",
+    "dir",
+    "directory",
+    "domain",
+    "endpoint",
+    "expiry",
+    "file",
+    "header",
+    "host",
+    "id",
+    "issuer",
+    "length",
+    "level",
+    "limit",
+    "method",
+    "mode",
+    "name",
+    "path",
+    "provider",
+    "scheme",
+    "scope",
+    "sock",
+    "timeout",
+    "ttl",
+    "type",
+    "uri",
+    "url",
+    "user",
+];
+
+/// First words of names of keys and counts that everybody may know.
+const PUBLIC: [&str; 4] = ["idempotency", "max", "public", "publishable"];
+
+/// Whether the value of this header, query parameter or variable is a credential.
+///
+/// ```
+/// use bowline_proto::secrets::names_a_credential;
+///
+/// for name in ["Authorization", "Cookie", "X-Api-Key", "GITHUB_PAT", "accessToken", "PGPASSWORD"] {
+///     assert!(names_a_credential(name), "{name}");
+/// }
+/// for name in ["HOME", "PATH", "PROJECT", "LOG_LEVEL", "MAX_TOKENS", "TOKEN_URL", "SSH_AUTH_SOCK"] {
+///     assert!(!names_a_credential(name), "{name}");
+/// }
+/// ```
+pub fn names_a_credential(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words = words.map(|word| word.trim_end_matches(|letter: char| letter.is_ascii_digit()));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
+    let is_credential =
+        |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+    let is_named = match name.as_str() {
+        // Functions of Azure take their key as `code`.
+        "code" => true,
+        // The working directory.
+        "pwd" => false,
+        _ => words.iter().any(is_credential),
+    };
+    is_named && !ABOUT.contains(last) && !PUBLIC.contains(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_is_known_by_a_word_of_its_name() {
+        for name in [
+            "authorization",
+            "Proxy-Authorization",
+            "cookie",
+            "Private-Token",
+            "DD-APPLICATION-KEY",
+            "Ocp-Apim-Subscription-Key",
+            "key",
+            "api_key",
+            "apiKey",
+            "access_token",
+            "code",
+            "sig",
+            "KEY",
+            "DB_PASS",
+            "MYSQL_PWD",
+            "OPENAI_API_KEY_2",
+            "TOKEN1",
+            "AWS_SECRET_ACCESS_KEY",
+            "SECRET_KEY_BASE",
+            "GOOGLE_CREDENTIALS_JSON",
+            "BASIC_AUTH",
+            "API_TOKENS",
+        ] {
+            assert!(names_a_credential(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn other_names_and_names_about_a_credential_are_no_credentials() {
+        for name in [
+            "",
+            "_",
+            "HOME",
+            "PATH",
+            "PWD",
+            "LOG_LEVEL",
+            "PROJECT",
+            "X-MCP-Toolsets",
+            "MCP-Protocol-Version",
+            "User-Agent",
+            "GIT_AUTHOR_NAME",
+            "KEYBOARD",
+            "TOKENIZER",
+            "COMPASS",
+            "PATTERN",
+            "MAX_TOKENS",
+            "max_output_tokens",
+            "PUBLIC_KEY",
+            "Idempotency-Key",
+            "AWS_ACCESS_KEY_ID",
+            "PASSWORD_FILE",
+            "AUTH_MODE",
+            "LANG_CODE",
+            "project",
+        ] {
+            assert!(!names_a_credential(name), "{name}");
+        }
+    }
+}
