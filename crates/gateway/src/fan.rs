@@ -95,10 +95,11 @@ impl Fan {
         Ok(Self { service, members, notes })
     }
 
-    /// Whether it has a server with the name of this one that is started in the same way.
-    pub(crate) fn starts(&self, member: &Member) -> bool {
+    /// The server with the name of this one, if it is started in the same way.
+    pub(crate) fn successor(&self, member: &Member) -> Option<&Lanes> {
         let (name, launch) = (member.name(), &member.permitted.launch);
-        self.members.iter().any(|it| it.name() == name && it.permitted.launch == *launch)
+        let is_it = |it: &&Member| it.name() == name && it.permitted.launch == *launch;
+        self.members.iter().find(is_it).map(|it| &it.lanes)
     }
 }
 

@@ -26,7 +26,7 @@ mod sessions;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Parts, Request, Response, Success};
@@ -89,6 +89,8 @@ struct Inner {
     late: Arc<LateLists>,
     /// Whether there is no other server beside it. May change with each load of the file.
     is_alone: AtomicBool,
+    /// The upstream for the same server after a reload that changed settings of the gateway.
+    successor: OnceLock<Lanes>,
     /// Where lists are noted that end when no caller waits for them any more.
     health: Option<Health>,
 }
@@ -119,6 +121,7 @@ impl Lanes {
             sessions: Arc::default(),
             late: Arc::default(),
             is_alone: AtomicBool::new(false),
+            successor: OnceLock::new(),
             health: None,
         }))
     }
@@ -174,6 +177,11 @@ impl Lanes {
     pub(crate) fn taking_over(self, earlier: &Self) -> Self {
         let sessions = Sessions::taking_over(&earlier.0.sessions);
         self.change(|inner| inner.sessions = Arc::new(sessions))
+    }
+
+    /// Lets calls that come after the close go to another upstream for the same server. Set once.
+    pub(crate) fn set_successor(&self, next: Self) {
+        _ = self.0.successor.set(next);
     }
 
     /// Describes itself as its server does, which is started for that. For a bridge to one server.

@@ -181,7 +181,7 @@ impl Gateway {
         self.0.loads.send_modify(|loads| *loads += 1);
         // Only now: calls that come until here go to the earlier servers.
         for member in old.members.iter().filter(|member| !is_in(&fan, &member.lanes)) {
-            self.retire(member, fan.starts(member));
+            self.retire(member, fan.successor(member));
         }
         Ok(reloaded)
     }
@@ -205,10 +205,13 @@ impl Gateway {
         Settings::of(file, &self.0.options.limits)
     }
 
-    /// Stops a server of an earlier load. Its running calls end first if only settings of the gateway
-    /// changed, so that the same server goes on.
-    fn retire(&self, member: &Member, goes_on: bool) {
-        let lanes = member.lanes.clone();
+    /// Stops a server of an earlier load. If only settings of the gateway changed, so that the same server
+    /// goes on, its running calls end first, and those that wait go to its successor.
+    fn retire(&self, member: &Member, successor: Option<&Lanes>) {
+        let (lanes, goes_on) = (member.lanes.clone(), successor.is_some());
+        if let Some(next) = successor {
+            lanes.set_successor(next.clone());
+        }
         let mut retired = lock(&self.0.retired);
         retired.retain(|lanes| !lanes.is_over());
         retired.push(lanes.clone());

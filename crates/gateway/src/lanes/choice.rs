@@ -105,7 +105,12 @@ impl Lanes {
                     }
                     return Ok(lane);
                 }
-                Err(NoLane::Closed) => return Err(refusal::closed(&self.0.name)),
+                Err(NoLane::Closed) => {
+                    let next = self.0.successor.get();
+                    let next = next.ok_or_else(|| refusal::closed(&self.0.name))?;
+                    let rest = until.saturating_duration_since(Instant::now());
+                    return Box::pin(next.lane(parts, connection, rest)).await;
+                }
                 Err(NoLane::Full) => return Err(refusal::full(&self.0.name)),
                 Err(why @ (NoLane::Held | NoLane::HeldByPeer)) => {
                     self.recall_for(&wanted, why);

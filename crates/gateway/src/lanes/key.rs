@@ -62,6 +62,12 @@ impl LaneKey {
         Self { exact: Some(exact.to_owned()), ..Self::anonymous() }
     }
 
+    /// The key of the only session of a client.
+    #[cfg(test)]
+    pub(crate) fn isolated(client: &Arc<ClientProfile>) -> Self {
+        Self { session: Some(SessionId(Arc::downgrade(client))), ..Self::anonymous() }
+    }
+
     /// The key of a caller. Callers without sessions have nothing that tells them apart, so those of
     /// one owner with the same capabilities share a lane even if callers are isolated.
     pub(crate) fn of(

@@ -297,7 +297,11 @@ impl LanePool {
     fn leave(&self, taken: &TakenLane) {
         let mut open = self.lock();
         let lane = open.iter_mut().find(|lane| lane.supervised == taken.supervised);
-        let Some(lane) = lane else { return };
+        let Some(lane) = lane else {
+            drop(open);
+            // It may have been the one that `drained` waits for.
+            return self.freed.notify_waiters();
+        };
         lane.uses -= 1;
         let mut is_freed = lane.uses == 0;
         if taken.is_held

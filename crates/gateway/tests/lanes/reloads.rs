@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use bowline_client::Change;
-use bowline_gateway::bridge;
+use bowline_gateway::{GatewayLimits, bridge};
 use bowline_server::{Resource, Tool};
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::support::{BOTH, Fake, connect, echo, file, gateway, next, ways};
+use crate::support::{
+    BOTH, Fake, Heard, agreeing, connect, echo, file, gateway, limited, next, ways,
+};
 
 fn with(gateway: &str) -> String {
     format!(r#"{{ "mcpServers": {{ "far": {{ "command": "x" }} }}, "gateway": {gateway} }}"#)
@@ -94,6 +96,39 @@ async fn a_running_call_ends_well_although_a_load_changed_the_time_without_calls
         assert_eq!(running.await.unwrap().unwrap().text(), "done", "{upstream}");
         sleep(Duration::from_secs(1)).await;
         assert_eq!((fake.starts(), fake.running().await), (1, 0), "{upstream}");
+    }
+}
+
+/// A server that asks serves one caller at a time.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_lane_goes_to_the_server_of_the_next_load() {
+    let asking = |minutes: u64| {
+        let server = json!({ "command": "x", "asks": true });
+        json!({ "mcpServers": { "far": server }, "gateway": { "idleMinutes": minutes } })
+            .to_string()
+    };
+    for way in ways() {
+        let slow = Tool::new("slow", || async {
+            sleep(Duration::from_secs(5)).await;
+            "done"
+        });
+        let fake = Fake::speaking(Revision::LATEST_LEGACY, echo().tool(slow));
+        let mut limits = GatewayLimits::default();
+        limits.process_lanes = 1;
+        let gateway = limited(&asking(1), [("far", fake)], limits);
+        let server = bridge(gateway.clone(), None);
+        let caller = async || connect(&server, way, |it| agreeing(it, &Heard::default())).await;
+        let (first, second) = (caller().await, caller().await);
+        let slow = tokio::spawn(first.call("far__slow", ()).into_future());
+        sleep(Duration::from_secs(1)).await;
+        let say = second.call("far__say", json!({ "message": "hi" }));
+        let waiting = tokio::spawn(say.into_future());
+        sleep(Duration::from_secs(1)).await;
+        for minutes in [2, 3] {
+            gateway.reload(&file(&asking(minutes))).unwrap();
+        }
+        assert_eq!(slow.await.unwrap().unwrap().text(), "done", "{way:?}");
+        assert_eq!(waiting.await.unwrap().unwrap().text(), "hi", "{way:?}");
     }
 }
 

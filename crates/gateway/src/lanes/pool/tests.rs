@@ -135,3 +135,21 @@ async fn lanes_starved_by_the_questions_of_one_peer_are_taken_from_that_peer() {
     assert_eq!(ended, [false, false, true, true]);
     assert!(quiet.await.unwrap());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_is_drained_when_a_call_leaves_a_lane_that_was_removed() {
+    let most = MostLanes { per_owner: 0, by_capabilities: 0, isolated: 8, in_all: 8 };
+    let pool: Arc<LanePool> = Arc::default();
+    let client = Arc::default();
+    let (key, purpose) = (LaneKey::isolated(&client), LanePurpose::Start);
+    let wanted = Wanted { key, session: None, peer: None, is_exclusive: false, purpose };
+    let call = pool.take(&wanted, most, || lane_of(&pool)).unwrap();
+    let draining = pool.clone();
+    let draining = tokio::spawn(async move { draining.drained().await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    // The next call removes the lane of the session that is over.
+    drop(client);
+    assert_eq!(take(&pool, (FORMS, LanePurpose::Start), most).unwrap_err(), NoLane::Full);
+    drop(call);
+    timeout(Duration::from_secs(1), draining).await.expect("no call has a lane").unwrap();
+}
