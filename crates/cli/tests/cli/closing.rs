@@ -100,7 +100,8 @@ fn the_command_of_sampling_and_its_processes_end_with_the_timeout() {
         let mut command = bowline();
         command.current_dir(folder.path()).args(["call", "rhyme", "word=sea", "--timeout", "2"]);
         command.args(["--revision", revision]);
-        command.args(["--sampling", "sh -c 'sleep 600 & echo $! > asked; wait'"]);
+        // A process that is left behind must not hold the standard error that the test reads to its end.
+        command.args(["--sampling", "sh -c 'sleep 600 2> log & echo $! > asked; wait'"]);
         command.args(["--", bowline_path(), "demo", "--stdio"]);
         let called = Run::from(command.output().unwrap());
         assert_eq!(called.code, Some(1), "{called:?}");
