@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bowline_proto::upstream::Upstream;
 use bowline_server::{Server, Service};
 use bowline_types::namespace::Namespace;
 
@@ -156,19 +157,29 @@ fn mount(
     let entries = members.iter().map(|member| member.permitted.entry.clone()).collect();
     let owners = Arc::new(ResourceOwners::new(entries, options.reporter.clone()));
     for (number, member) in members.iter().enumerate() {
-        let Permitted { entry, settings, .. } = &member.permitted;
-        let speaks = entry.instructions && settings.instructions;
-        let instructions = if speaks { limits.instructions } else { 0 };
-        let findings = RuleFindings::new(entry, options.reporter.clone());
-        let name = member.name();
-        let named = Named::new(member.lanes.clone(), name);
-        let parking = Parking::new(named, name, lot.clone());
-        let ruled = Ruled::new(parking, member.namespace.clone(), instructions, findings);
-        let watched = (member.lanes.clone(), member.health.clone());
-        let upstream = Monitored::new(ruled, watched, (owners.clone(), number));
+        let (lanes, owners) = (member.lanes.clone(), (owners.clone(), number));
+        let upstream = wrapped(lanes, member, (limits, options), (lot, owners));
         server = server.mount(member.namespace.as_str(), upstream);
     }
     server.build().map_err(|error| ConfigError::new(&file.path, "", error.to_string()))
+}
+
+/// A server under the rules of its entry, whose questions have its name and may wait, and whose health
+/// is noted.
+fn wrapped<U: Upstream>(
+    upstream: U,
+    member: &Member,
+    (limits, options): (&GatewayLimits, &GatewayOptions),
+    (lot, owners): (&Arc<ParkingLot>, (Arc<ResourceOwners>, usize)),
+) -> impl Upstream + use<U> {
+    let Permitted { entry, settings, .. } = &member.permitted;
+    let speaks = entry.instructions && settings.instructions;
+    let instructions = if speaks { limits.instructions } else { 0 };
+    let findings = RuleFindings::new(entry, options.reporter.clone());
+    let name = member.name();
+    let parking = Parking::new(Named::new(upstream, name), name, lot.clone());
+    let ruled = Ruled::new(parking, member.namespace.clone(), instructions, findings);
+    Monitored::new(ruled, (member.lanes.clone(), member.health.clone()), owners)
 }
 
 /// Two servers in one namespace could take each other's calls.
@@ -212,6 +223,21 @@ fn plain(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::config::{ConfigVariables, Dialect};
+
+    #[test]
+    fn a_server_that_needs_authorization_needs_it_behind_the_rules_of_its_entry_too() {
+        let text = r#"{ "mcpServers": { "far": { "command": "x", "tools": { "hide": ["a"] } } } }"#;
+        let member = &fan(text).unwrap().members[0];
+        let whoami = |caller: bowline_server::Claims| async move { caller.subject };
+        let server = Server::new("far", "1.0.0").tool(bowline_server::Tool::new("whoami", whoami));
+        let lot = ParkingLot::new(Default::default()).unwrap();
+        let options = GatewayOptions::new(ConfigVariables::none());
+        let owners = (Arc::new(ResourceOwners::new(Vec::new(), options.reporter.clone())), 0);
+        let context = (&options.limits, &options);
+        let wrapped = wrapped(server.build().unwrap(), member, context, (&lot, owners));
+        let why = wrapped.needs_authorization().unwrap();
+        assert!(why.contains("tool `whoami` takes `Claims`"), "{why}");
+    }
 
     fn fan(text: &str) -> Result<Fan, String> {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();

@@ -395,3 +395,6 @@ impl fmt::Debug for Gateway {
         f.debug_tuple("Gateway").field(&names).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;
