@@ -126,7 +126,7 @@ impl Command {
     /// A credential of at least eight bytes is replaced by `[redacted]` in the errors and log messages
     /// of the server, in results of tools that report a failure, and in what an error quotes of
     /// standard error. It is known by the [name](bowline_proto::secrets::names_a_credential) of the
-    /// variable, or is the password in a URL.
+    /// variable, or is the password in a URL, or follows the word `Bearer`.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
@@ -238,10 +238,9 @@ impl Command {
     /// The credentials that the server was given, and that its errors must not show.
     fn secrets(&self) -> Secrets {
         let given = self.environment.iter();
-        let given = given.filter_map(|(name, value)| environment::credential(name, value));
+        let given = given.flat_map(|(name, value)| environment::credentials(name, value));
         let inherited = self.inherits.then(std::env::vars_os).into_iter().flatten();
-        let inherited =
-            inherited.filter_map(|(name, value)| environment::credential(&name, &value));
+        let inherited = inherited.flat_map(|(name, value)| environment::credentials(&name, &value));
         Secrets::new(given.chain(inherited))
     }
 

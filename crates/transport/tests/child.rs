@@ -134,7 +134,7 @@ async fn a_server_that_repeats_a_credential_in_an_error_does_not_leak_it() {
 
 #[tokio::test]
 async fn variables_that_are_no_credentials_stay_in_errors() {
-    let text = "information: /home/somebody/customer-portal (12345678)";
+    let text = "information: /home/user-4711/customer-portal (12345678)";
     let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":true}}"#);
     let error = format!(r#"{{"code":1,"message":"{text}","data":{{"id":12345678}}}}"#);
     let lines = [
@@ -142,20 +142,25 @@ async fn variables_that_are_no_credentials_stay_in_errors() {
         format!(r#"{{"jsonrpc":"2.0","id":2,"error":{error}}}"#),
     ];
     let command = shell(&printing(&lines)).env("PROJECT", "customer-portal");
-    let command = command.env("HOME", "/home/somebody").env("LOG_LEVEL", "information");
+    let command = command.env("HOME", "/home/user-4711").env("LOG_LEVEL", "information");
     let (mut reader, _writer) = split(command.env("PORTAL_ID", "12345678").spawn().unwrap());
     assert_eq!(read(&mut reader, &lines).await, lines);
 }
 
 #[tokio::test]
-async fn the_password_in_the_url_of_a_variable_is_a_credential() {
+async fn a_credential_within_a_variable_is_recognized() {
     let error = r#"{"code":1,"message":"cannot log in as portal with canary-4711 at db.example"}"#;
     let lines = [format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#)];
-    let url = "postgres://portal:canary-4711@db.example/customer-portal";
-    let child = shell(&printing(&lines)).env("DATABASE_URL", url).spawn().unwrap();
-    let (mut reader, _writer) = split(child);
     let expected = lines[0].replace("canary-4711", "[redacted]");
-    assert_eq!(read(&mut reader, &lines).await, [expected]);
+    for (name, value) in [
+        ("DATABASE_URL", "postgres://portal:canary-4711@db.example/customer-portal"),
+        ("AUTH_HEADER", "Bearer canary-4711"),
+        ("HEADERS", r#"{"Authorization":"Bearer canary-4711","Project":"portal"}"#),
+    ] {
+        let child = shell(&printing(&lines)).env(name, value).spawn().unwrap();
+        let (mut reader, _writer) = split(child);
+        assert_eq!(read(&mut reader, &lines).await, [expected.as_str()], "{name}");
+    }
 }
 
 #[tokio::test]

@@ -4,18 +4,20 @@
 //! of any other name may be shown in them.
 
 /// Words of which a name has one, between `_`, `-` and other separators.
-const WORDS: [&str; 14] = [
-    "apikeys",
+const WORDS: [&str; 16] = [
     "auth",
     "bearer",
     "cookies",
     "credentials",
     "jwt",
     "key",
+    "keys",
     "pass",
+    "passwords",
     "pat",
     "pwd",
     "sas",
+    "secrets",
     "sig",
     "signature",
     "tokens",
@@ -40,7 +42,7 @@ const ENDINGS: [&str; 14] = [
 ];
 
 /// Last words of names that tell something about a credential: where it is, or of which kind.
-const ABOUT: [&str; 30] = [
+const ABOUT: [&str; 29] = [
     "algorithm",
     "audience",
     "count",
@@ -50,7 +52,6 @@ const ABOUT: [&str; 30] = [
     "endpoint",
     "expiry",
     "file",
-    "header",
     "host",
     "id",
     "issuer",
@@ -73,7 +74,7 @@ const ABOUT: [&str; 30] = [
     "user",
 ];
 
-/// First words of names of keys and counts that everybody may know.
+/// First words of names of keys that are no secret, and of limits.
 const PUBLIC: [&str; 4] = ["idempotency", "max", "public", "publishable"];
 
 /// Whether the value of this header, query parameter or variable is a credential.
@@ -135,6 +136,8 @@ mod tests {
             "GOOGLE_CREDENTIALS_JSON",
             "BASIC_AUTH",
             "API_TOKENS",
+            "AUTH_HEADER",
+            "api_keys",
         ] {
             assert!(names_a_credential(name), "{name}");
         }

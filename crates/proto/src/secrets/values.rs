@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use bowline_types::json::RawJson;
+
 /// What stands for a credential.
 const REDACTED: &str = "[redacted]";
 
@@ -54,7 +56,7 @@ impl Values {
         // JSON can name half of a character, and no string of Rust can hold it.
         let mut text = serde_json::from_str(string).unwrap_or_else(|_| REDACTED.to_owned());
         self.replace(&mut text);
-        serde_json::Value::String(text).to_string().into()
+        RawJson::from_value(&text).unwrap_or_default().into_text().into()
     }
 }
 

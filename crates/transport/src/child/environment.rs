@@ -39,17 +39,21 @@ pub(super) fn passed_on() -> impl Iterator<Item = (&'static str, OsString)> {
     PASSED_ON.into_iter().filter_map(|name| Some((name, env::var_os(name)?)))
 }
 
-/// The credential in a variable: its value if its name says so, otherwise the password in a URL.
-pub(super) fn credential(name: &OsStr, value: &OsStr) -> Option<String> {
+/// The credentials in a variable: its value if its name says so, and those that its value shows.
+pub(super) fn credentials(name: &OsStr, value: &OsStr) -> Vec<String> {
     let value = value.to_string_lossy();
-    match names_a_credential(&name.to_string_lossy()) {
-        true => Some(value.into_owned()),
-        false => password(&value).map(str::to_owned),
-    }
+    let whole = names_a_credential(&name.to_string_lossy()).then_some(&*value);
+    let found = [whole, password(&value), bearer(&value)];
+    found.into_iter().flatten().map(str::to_owned).collect()
 }
 
 /// The password in `scheme://user:password@host`.
 fn password(url: &str) -> Option<&str> {
     let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
     Some(authority.rsplit_once('@')?.0.split_once(':')?.1)
+}
+
+/// The token of a header `Authorization`, which may stand in JSON.
+fn bearer(value: &str) -> Option<&str> {
+    value.split_once("Bearer ")?.1.split(['"', '\'', ',', ' ']).next()
 }
