@@ -15,15 +15,25 @@ pub fn counted(number: usize, noun: &str) -> String {
 /// The beginning of a peer's text, for a message of one line: [hidden](crate::hidden) characters are
 /// escaped, and long text is cut.
 pub fn excerpt(text: &str) -> String {
+    let mut shown = escaped(marked(text).take(LONGEST));
+    if text.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A whole text in one line, for a terminal: [hidden](crate::hidden) characters are escaped.
+pub fn in_one_line(text: &str) -> String {
+    escaped(marked(text))
+}
+
+fn escaped(marked: impl Iterator<Item = (char, bool)>) -> String {
     let mut shown = String::new();
-    for (character, is_hidden) in marked(text).take(LONGEST) {
+    for (character, is_hidden) in marked {
         match is_hidden {
             true => shown.extend(character.escape_default()),
             false => shown.push(character),
         }
-    }
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
     }
     shown
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use bowline_proto::sync::lock;
+use bowline_types::text::{in_one_line, with_causes};
 
 use crate::error::Error;
 
@@ -51,10 +52,10 @@ impl FailureHook {
     }
 }
 
-/// The reason with its causes, in one line.
+/// The reason with its causes, in one line. An authorization server may have written a part of it.
 fn line(issuer: &str, error: &Error) -> String {
-    let error = bowline_types::text::with_causes(error);
-    format!("access tokens of {issuer} cannot be verified: {error}")
+    let error = with_causes(error);
+    in_one_line(&format!("access tokens of {issuer} cannot be verified: {error}"))
 }
 
 impl fmt::Debug for FailureHook {
@@ -104,5 +105,13 @@ mod tests {
         let expected = "access tokens of https://as.example cannot be verified: \
                         `https://as.example` did not answer: connection refused";
         assert_eq!(line("https://as.example", &error), expected);
+    }
+
+    #[test]
+    fn a_line_commands_no_terminal_and_stays_one() {
+        let error = Error::fetch("`\u{1b}[2J`: no key\nall is well\u{202e}");
+        let expected = "access tokens of a cannot be verified: \
+                        `\\u{1b}[2J`: no key\\nall is well\\u{202e}";
+        assert_eq!(line("a", &error), expected);
     }
 }

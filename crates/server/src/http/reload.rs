@@ -1,5 +1,7 @@
 //! Reads the state keys again when the process gets SIGHUP, as operators expect of a server.
 
+use bowline_types::text::{in_one_line, with_causes};
+
 use crate::seal::StateKeys;
 
 /// Reads the file of the keys again at each SIGHUP, and never resolves. A file with a mistake is
@@ -14,9 +16,13 @@ pub(super) async fn reload_keys(keys: Option<StateKeys>) {
 
 fn report(keys: &StateKeys) {
     if let Err(error) = keys.reload() {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-        eprintln!("the state keys stay as they are: {error}{}", cause.unwrap_or_default());
+        eprintln!("{}", line(&error));
     }
+}
+
+/// The line about a mistake. The file has a part of its text.
+fn line(error: &(dyn std::error::Error + 'static)) -> String {
+    in_one_line(&format!("the state keys stay as they are: {}", with_causes(error)))
 }
 
 #[cfg(unix)]
@@ -56,6 +62,13 @@ mod tests {
     use super::*;
     use crate::seal::{Binding, Sealer};
     use crate::{Owner, Server};
+
+    #[test]
+    fn a_line_about_a_mistake_commands_no_terminal_and_stays_one() {
+        let error = std::io::Error::other("`keys\u{1b}[2J\n` cannot be read");
+        let expected = r"the state keys stay as they are: `keys\u{1b}[2J\n` cannot be read";
+        assert_eq!(line(&error), expected);
+    }
 
     #[tokio::test]
     async fn a_server_reads_its_key_file_again_at_sighup() {
