@@ -1,13 +1,18 @@
-//! The body of a POST: one message, of a kind that the revision lets clients send.
+//! The body of a POST: one message, of a kind that the revision lets clients send; and the room that
+//! the bodies of long answers share.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use bowline_proto::client::ClientConfig;
+use bowline_proto::codec::long::LongMessages;
+use bowline_proto::limits::Limits;
+use bowline_transport::connect::{Link, connect};
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::support::{FakeServer, User, done, fake, link, modern, patient, tool};
+use crate::support::{FakeServer, User, config, done, fake, link, modern, patient, tool};
 
 /// Plays a server with sessions until the session is deleted: never answers the tool `hold`, pings
 /// during other calls, and reports cancellations. Returns every body that was posted.
@@ -100,4 +105,70 @@ async fn a_modern_client_answers_no_request_of_a_server() {
     assert!(fake.is_idle(), "something was posted");
     let odd = user.odd_things();
     assert_eq!(odd.len(), 3, "{odd:?}");
+}
+
+/// A modern connection whose long messages share this room.
+async fn sharing(room: &LongMessages) -> (Link, FakeServer) {
+    let mut limits = Limits::for_client();
+    limits.long_messages = room.clone();
+    let config = ClientConfig::clone(&config(&[Revision::V2026_07_28])).with_limits(limits);
+    let (transport, mut fake) = fake();
+    let user = Arc::new(User::default());
+    let (link, ()) =
+        tokio::join!(connect(transport, Arc::new(config), user.clone()), fake.discover());
+    (link.unwrap(), fake)
+}
+
+/// How an answer comes.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Body,
+    Event,
+}
+
+/// How a call ends that is answered with a text of 700 KiB.
+async fn long_answer(link: &Link, fake: &mut FakeServer, form: Form) -> Result<(), String> {
+    let content = json!([{ "type": "text", "text": "x".repeat(700 * 1024) }]);
+    let result = json!({ "resultType": "complete", "content": content });
+    let call = link.call(tool("dump"), None);
+    let received = fake.expect("tools/call").await;
+    let id = received.id();
+    match form {
+        Form::Body => received.result(&result),
+        Form::Event => {
+            let message = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
+            let (beginning, end) = message.split_at(message.len() - 10);
+            // In two pieces, as from a network: room is taken while the end has not arrived.
+            let events = received.events();
+            events.write(&format!("data: {beginning}"));
+            events.write(&format!("{end}\n\n"));
+        }
+    }
+    call.await.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// There is room for one such answer: it takes at most half of the room that the others leave.
+#[tokio::test(start_paused = true)]
+async fn bodies_and_events_of_all_connections_share_the_room_for_long_messages() {
+    let room = LongMessages::new(1 << 20);
+    let (first, mut fake_of_first) = sharing(&room).await;
+    let (second, mut fake_of_second) = sharing(&room).await;
+    let beginning = "x".repeat(700 * 1024);
+    for (one, other) in [(Form::Event, Form::Body), (Form::Body, Form::Event)] {
+        let call = first.call(patient("dump"), None);
+        let received = fake_of_first.expect("tools/call").await;
+        let unfinished = match one {
+            Form::Event => received.events(),
+            Form::Body => received.begin(200, &[("content-type", "application/json")]),
+        };
+        unfinished.write(&format!("data: {beginning}"));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(room.held() > 0, "{one:?}");
+        let refusal = long_answer(&second, &mut fake_of_second, other).await.unwrap_err();
+        assert!(refusal.contains("which have 1 MiB together"), "{other:?}: {refusal}");
+        drop(call);
+        unfinished.given_up().await;
+        assert_eq!(room.held(), 0, "{one:?}");
+        long_answer(&second, &mut fake_of_second, other).await.unwrap();
+    }
 }

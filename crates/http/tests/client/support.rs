@@ -204,7 +204,8 @@ impl ReceivedRequest {
         self.begin(200, &[("content-type", "text/event-stream; charset=utf-8")])
     }
 
-    fn begin(self, status: u16, headers: &[(&str, &str)]) -> Events {
+    /// Begins an answer, whose body the test writes.
+    pub(crate) fn begin(self, status: u16, headers: &[(&str, &str)]) -> Events {
         let (sender, pieces) = mpsc::unbounded_channel();
         let mut response = Response::new(Pieces(pieces));
         *response.status_mut() = StatusCode::from_u16(status).unwrap();
