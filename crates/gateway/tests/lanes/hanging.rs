@@ -1,4 +1,4 @@
-//! A server that hangs beside one that answers: callers get what the other has, soon.
+//! A server that hangs beside one that answers: callers get what the other has, soon. In virtual time.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -272,7 +272,7 @@ fn half_hung(upstream: Revision, lists: &Arc<AtomicUsize>) -> Fake {
             match method {
                 Method::ToolsList => {
                     lists.fetch_add(1, Ordering::Relaxed);
-                    pending().await
+                    pending::<()>().await;
                 }
                 Method::ResourcesList => {
                     lists.fetch_add(1, Ordering::Relaxed);
