@@ -380,6 +380,10 @@ impl Shared {
         }
     }
 
+    fn asked<'a>(&'a self, method: &'a Method, address: &'a Address) -> RequestLine<'a> {
+        RequestLine { method, address, secrets: &self.secrets }
+    }
+
     /// Sends a request. Follows redirects within the origin. Sends it again if a reused connection
     /// was cut, provided that the request is idempotent or the server has not seen it.
     ///
@@ -396,10 +400,10 @@ impl Shared {
         let mut address = sending.address.clone();
         let (mut redirects, mut repeats) = (0, 0);
         loop {
-            let asked = RequestLine { method, address: &address, secrets: &self.secrets };
             let headers = match &mut credentials {
                 None => headers(),
                 Some(credentials) => {
+                    let asked = self.asked(method, &address);
                     Box::pin(self.authorized(credentials, sending, asked, headers())).await?
                 }
             };
@@ -410,6 +414,8 @@ impl Shared {
                 Some(patience) => Box::pin(timeout(patience, fetched)).await.map_err(|_| patience),
                 None => Ok(fetched.await),
             };
+            // Not before the request, since this future would have to keep it.
+            let asked = self.asked(method, &address);
             let response = match fetched {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
