@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(evidence.kept(whole.clone(), &mut room), whole);
         assert_eq!((evidence.is_cut, room), (false, EVIDENCE_OF_SESSION - LONGEST_EVIDENCE));
         let text = evidence.kept(whole + "x", &mut room);
-        assert!(text.len() < 1000 && text.ends_with("x…"), "{text}");
+        assert!(text.len() < 1000 && text.ends_with("x…"), "{} bytes", text.len());
         assert_eq!((evidence.is_cut, room), (true, EVIDENCE_OF_SESSION - LONGEST_EVIDENCE));
     }
 

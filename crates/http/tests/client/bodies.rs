@@ -113,9 +113,8 @@ async fn sharing(room: &LongMessages) -> (Link, FakeServer) {
     limits.long_messages = room.clone();
     let config = ClientConfig::clone(&config(&[Revision::V2026_07_28])).with_limits(limits);
     let (transport, mut fake) = fake();
-    let user = Arc::new(User::default());
-    let (link, ()) =
-        tokio::join!(connect(transport, Arc::new(config), user.clone()), fake.discover());
+    let connecting = connect(transport, Arc::new(config), Arc::new(User::default()));
+    let (link, ()) = tokio::join!(connecting, fake.discover());
     (link.unwrap(), fake)
 }
 
