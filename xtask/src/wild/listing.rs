@@ -140,8 +140,10 @@ pub(crate) fn json(command: &mut Command) -> Result<Value> {
         Ok(value) => Ok(value),
         Err(_) => {
             let words = String::from_utf8_lossy(&output.stderr);
-            let error =
-                words.lines().find(|line| line.contains("rror")).or_else(|| words.lines().last());
+            let error = words
+                .lines()
+                .find(|line| line.to_lowercase().contains("error"))
+                .or_else(|| words.lines().last());
             bail!("{}: {}", output.status, error.unwrap_or("no output").trim())
         }
     }
