@@ -267,7 +267,7 @@ fn a_mistyped_rule_in_the_file_of_a_gateway_is_noted() {
     let demo = serde_json::json!({
         "command": bowline_path(),
         "args": ["demo", "--stdio"],
-        "tools": { "hide": ["slep"] },
+        "tools": { "hide": ["asleep"] },
     });
     let text = serde_json::json!({
         "mcpServers": { "demo": demo },
@@ -278,7 +278,7 @@ fn a_mistyped_rule_in_the_file_of_a_gateway_is_noted() {
     let looked = run(&["inspect", "--config", file.to_str().unwrap()]);
     assert_eq!(looked.code, Some(0), "{looked:?}");
     let words: Vec<&str> = looked.stdout.split_whitespace().collect();
-    let note = "`tools.hide` names `slep`, which the server does not list, so it hides nothing; \
+    let note = "`tools.hide` names `asleep`, which the server does not list, so it hides nothing; \
                 did you mean `sleep`?";
     assert!(words.join(" ").contains(note), "{looked:?}");
     assert!(!looked.stdout.contains("problem"), "{looked:?}");
