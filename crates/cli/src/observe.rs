@@ -109,8 +109,8 @@ fn client(
         return None;
     }
     let layer = otel::client();
-    let layer = tracers.into_iter().fold(layer, |layer, it| layer.tracer_provider(it));
-    Some(meters.into_iter().fold(layer, |layer, it| layer.meter_provider(it)))
+    let layer = tracers.into_iter().fold(layer, ClientTelemetry::tracer_provider);
+    Some(meters.into_iter().fold(layer, ClientTelemetry::meter_provider))
 }
 
 /// What a command observes while it serves.

@@ -69,7 +69,9 @@ pub(crate) async fn with_client<T>(
 ) -> Result<T, Failure> {
     let login = target.login.clone();
     let waiting = text!("connecting to {}", target.label);
-    let client = interruptible(awaited(waiting, target.connect(builder))).await?;
+    // Boxed, since the wrappers would each have room for it.
+    let connecting = Box::pin(target.connect(builder));
+    let client = interruptible(awaited(waiting, connecting)).await?;
     let outcome = interruptible(work(&client)).await;
     closing(client.close()).await;
     outcome.map_err(|failure| login.explain(failure))

@@ -66,9 +66,11 @@ impl<T: ?Sized> fmt::Debug for Observer<T> {
     }
 }
 
+type OnMessage = dyn Fn(TapDirection, &[u8]) + Send + Sync;
+
 /// A function of the application that observes messages and must return quickly.
 #[derive(Clone)]
-pub(crate) struct WireObserver(Arc<dyn Fn(TapDirection, &[u8]) + Send + Sync>);
+pub(crate) struct WireObserver(Arc<OnMessage>);
 
 impl WireObserver {
     pub(crate) fn new(function: impl Fn(TapDirection, &[u8]) + Send + Sync + 'static) -> Self {

@@ -34,6 +34,7 @@ use self::group::ProcessGroup;
 use self::process::Process;
 use self::restart::Respawn;
 pub use self::restart::Restart;
+pub use self::stderr_lines::LineFunction;
 use self::stderr_lines::StderrLines;
 pub use self::tail::StderrTail;
 use crate::error::Error;
@@ -83,12 +84,19 @@ pub enum Stderr {
     /// quoted in the error when the child dies.
     #[default]
     Capture,
-    /// The same, and each line goes to this function, without its line end.
-    Lines(fn(&str)),
+    /// The same, and each line goes to a function ([`Stderr::lines`]).
+    Lines(LineFunction),
     /// To the standard error of this process.
     Inherit,
     /// It is discarded.
     Null,
+}
+
+impl Stderr {
+    /// [`Stderr::Capture`] with a function that gets each line, without its end.
+    pub fn lines(function: fn(&str)) -> Self {
+        Self::Lines(LineFunction(function))
+    }
 }
 
 impl Command {
@@ -227,7 +235,7 @@ impl Command {
         let stdout = ChildStdout::from_std(stdout.ok_or_else(missing)?)?;
         if let Some(stderr) = stderr {
             let lines = match self.stderr {
-                Stderr::Lines(function) => StderrLines::to(function),
+                Stderr::Lines(function) => StderrLines::to(function.0),
                 _ => StderrLines::default(),
             };
             process.capture_stderr(ChildStderr::from_std(stderr)?, lines);

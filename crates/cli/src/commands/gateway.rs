@@ -190,7 +190,7 @@ impl Args {
     fn options(&self, variables: ConfigVariables, observation: &Observation) -> GatewayOptions {
         let logins: Arc<dyn Logins> = Arc::new(GatewayLogins::default());
         let (layers, verbose) = (observation.upstream_layers(), self.verbose);
-        let stderr = if verbose { Stderr::Lines(print::of_server) } else { Stderr::Capture };
+        let stderr = if verbose { Stderr::lines(print::of_server) } else { Stderr::Capture };
         let options = GatewayOptions::new(variables)
             .dialled_by(move |entry, launch| {
                 let dial = launch.configured(&logins, layers(&entry.name), stderr);

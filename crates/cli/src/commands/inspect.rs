@@ -63,7 +63,7 @@ impl Args {
         let target = self.server.take(&mut words)?.traced(self.trace.open()?);
         let waiting = text!("looking at {}", target.label);
         let builder = self.client.builder(Questions::Declined, self.timeout);
-        let looked = awaited(waiting, Inspection::of(target, builder, self.timeout));
+        let looked = awaited(waiting, Box::pin(Inspection::of(target, builder, self.timeout)));
         let mut inspection = interruptible(async { Ok(looked.await) }).await?;
         match self.json {
             true => json::print(&inspection.report()),

@@ -109,7 +109,7 @@ impl Args {
         let (login, noise) = (target.login.clone(), target.watch.noise.clone());
         let read = async |client: &Client| {
             let read = ServerLists::read(client, wanted.kinds, Duration::MAX, &login);
-            Ok(awaited("waiting for the lists".into(), read).await)
+            Ok(awaited("waiting for the lists".into(), Box::pin(read)).await)
         };
         let lists = with_client(target, self.request.client(Questions::Declined), read).await?;
         if let Some(noise) = noise.and_then(|noise| noise.described()) {

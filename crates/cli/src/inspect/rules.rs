@@ -31,7 +31,7 @@ pub(super) fn notes(servers: &[(usize, &ServerEntry, ListedNames)]) -> Vec<(usiz
     for (place, entry, names) in servers {
         // A server without the list of tools is reported already.
         let listed = names.tools.iter().map(String::as_str);
-        for unlisted in entry.tools.unlisted(listed).iter().filter(|_| !names.tools.is_empty()) {
+        for unlisted in entry.tools.unlisted(&listed).iter().filter(|_| !names.tools.is_empty()) {
             notes.push((*place, format!("{}; {}", unlisted.problem(), unlisted.advice())));
         }
         // Servers in files of hosts keep their resources apart.

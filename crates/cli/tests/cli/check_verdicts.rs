@@ -154,7 +154,7 @@ fn a_call_that_only_fails_with_a_task_and_a_list_that_is_declared_and_missing_ar
 /// A server of both eras tells them apart by these.
 #[test]
 fn notifications_of_the_stateless_era_carry_its_headers() {
-    let posted: Arc<Mutex<Vec<(Vec<String>, Value)>>> = Arc::default();
+    let posted = Arc::new(Mutex::new(Vec::<(Vec<String>, Value)>::new()));
     let noted = posted.clone();
     let server = HttpScript::start(move |HttpRequest { headers, body, .. }| {
         let message: Value = serde_json::from_str(body).unwrap_or_default();

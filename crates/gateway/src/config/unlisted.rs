@@ -18,7 +18,10 @@ pub struct UnlistedTool {
 
 impl ToolRules {
     /// The rules for tools that are not in the list of the server.
-    pub fn unlisted<'n>(&self, listed: impl Iterator<Item = &'n str> + Clone) -> Vec<UnlistedTool> {
+    pub fn unlisted<'n>(
+        &self,
+        listed: &(impl Iterator<Item = &'n str> + Clone),
+    ) -> Vec<UnlistedTool> {
         let show = self.show.iter().flatten().map(|name| ("show", name));
         let hide = self.hide.iter().map(|name| ("hide", name));
         let rename = self.rename.keys().map(|name| ("rename", name));
@@ -75,7 +78,7 @@ mod tests {
             hide: vec!["git_rest".to_owned(), "Git-Reset".to_owned(), "draw".to_owned()],
             ..ToolRules::default()
         };
-        let found = rules.unlisted(["git_log", "git_reset", "git_status"].into_iter());
+        let found = rules.unlisted(&["git_log", "git_reset", "git_status"].into_iter());
         let found: Vec<_> = found.iter().map(|it| (it.problem(), it.advice())).collect();
         let problem = |name| {
             format!(

@@ -34,7 +34,7 @@ impl RuleFindings {
 
     /// Rules may name tools that the server does not list.
     pub(super) fn note_unlisted(&self, listed: &BTreeSet<String>) {
-        for unlisted in self.entry.tools.unlisted(listed.iter().map(String::as_str)) {
+        for unlisted in self.entry.tools.unlisted(&listed.iter().map(String::as_str)) {
             self.note(unlisted.problem(), unlisted.advice());
         }
     }

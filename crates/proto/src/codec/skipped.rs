@@ -131,7 +131,7 @@ mod tests {
             (format!(r#"[{{"result":{nested},"id":7}}]"#), None),
             (long.clone(), None),
         ] {
-            assert_eq!(skipped(&message).id(), id.map(RequestId::from), "{:.60}", message);
+            assert_eq!(skipped(&message).id(), id.map(RequestId::from), "{message:.60}");
         }
         let short = skipped(r#"{"result":{"id":1},"id":"x"}"#);
         assert_eq!(short.id(), Some("x".into()));

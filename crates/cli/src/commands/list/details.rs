@@ -27,10 +27,10 @@ pub(super) struct One {
 pub(super) fn find(lists: ServerLists, name: &str) -> Result<One, Failure> {
     let ServerLists { tools, resources, templates, prompts } = lists;
     let all = [
-        ("tool", "name", tools.map(|it| described(it.items))),
-        ("resource", "uri", resources.map(|it| described(it.items))),
-        ("template", "uriTemplate", templates.map(|it| described(it.items))),
-        ("prompt", "name", prompts.map(|it| described(it.items))),
+        ("tool", "name", tools.map(|it| described(&it.items))),
+        ("resource", "uri", resources.map(|it| described(&it.items))),
+        ("template", "uriTemplate", templates.map(|it| described(&it.items))),
+        ("prompt", "name", prompts.map(|it| described(&it.items))),
     ];
     let read = all.into_iter().find_map(|(noun, key, list)| Some((noun, key, list?)));
     let Some((noun, key, list)) = read else {
@@ -47,7 +47,7 @@ pub(super) fn find(lists: ServerLists, name: &str) -> Result<One, Failure> {
     }
 }
 
-fn described<T: Serialize>(items: Result<Vec<T>, Failure>) -> Vec<One> {
+fn described<T: Serialize>(items: &Result<Vec<T>, Failure>) -> Vec<One> {
     let one = |item: &T| Some(One { members: RawJson::from_value(item).ok()?.parse().ok()? });
     items.iter().flatten().filter_map(one).collect()
 }
