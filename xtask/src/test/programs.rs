@@ -18,7 +18,7 @@ use crate::command::cargo;
 
 /// Test programs that take longest, which start first so that none of them is left to the end.
 const LONG: &[&str] =
-    &["cli", "peers", "gateway", "suite", "http", "compile_errors", "transcripts"];
+    &["cli", "schema_suite", "redis", "peers", "http", "suite", "lanes", "gateway", "transcripts"];
 
 /// A test program that cargo has built.
 #[derive(Debug, PartialEq, Eq)]
