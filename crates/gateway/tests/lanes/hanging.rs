@@ -153,7 +153,7 @@ async fn a_server_whose_start_is_given_up_is_started_again_for_a_caller_that_lis
     }
 }
 
-/// No caller would hear of the end of the next start.
+/// No caller is notified of the end of the next start.
 #[tokio::test(start_paused = true)]
 async fn a_server_whose_start_is_given_up_is_not_started_again_for_callers_that_are_gone() {
     for way in ways() {

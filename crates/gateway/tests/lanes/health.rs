@@ -1,4 +1,4 @@
-//! What an operator hears of servers that fail, and that work again.
+//! Reports to the operator about servers that fail, and that work again.
 
 use std::sync::Arc;
 use std::time::Duration;
