@@ -66,7 +66,7 @@ impl StderrTail {
     }
 
     /// The first lines and the last ones, short enough for an error and without control characters.
-    /// `…` stands for what is left out, and `[redacted]` for a credential that the child was given.
+    /// `…` marks omitted text, and `[redacted]` a credential that this process gave the child.
     pub fn quoted(&self) -> String {
         let (mut head, is_whole) = {
             let kept = lock(&self.kept);
