@@ -20,8 +20,6 @@ impl Reloading {
         let screen = Screen::sized(80, 24);
         let file = screen.folder().join("bowline.json");
         write(&file, config);
-        screen.type_text("clear");
-        screen.press("Enter");
         screen.run(&format!("bowline gateway bowline.json --http 127.0.0.1:0 {options}"));
         let shown = screen.wait_for("/mcp");
         let url = shown.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:"));
