@@ -1,9 +1,9 @@
 //! Tasks of this repository: `cargo xtask help`.
 //!
 //! In reading order: [`mod@test`] runs everything that must pass, [`quick`] the part of it that a
-//! change needs; [`tidy`] checks what the compiler cannot; [`ledger`] counts which requirements of
+//! change needs; [`tidy`] checks what the compiler cannot, [`size`] counts what it checks; [`ledger`] counts which requirements of
 //! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
-//! [`mutants`] finds code that no test checks; [`chaos`] kills replicas and breaks their store;
+//! [`chaos`] kills replicas and breaks their store;
 //! [`wild`] tries servers of npm and PyPI;
 //! [`demo`] shows the command at work, [`replicas`] a server on several machines, [`picture`] draws
 //! the binary at work; [`release`] checks what a release needs. [`kernel`] finds what the kernel of
@@ -21,11 +21,11 @@ mod finding;
 mod kernel;
 mod ledger;
 mod markdown;
-mod mutants;
 mod picture;
 mod quick;
 mod release;
 mod replicas;
+mod size;
 mod test;
 mod tidy;
 mod tokens;
@@ -44,6 +44,7 @@ Tasks of this repository.
   cargo xtask tidy            check sizes, layers and habits that the compiler does not know
       --circles               list the files that import each other in circles
       --RULE                  list the findings of one rule, even below its ceiling
+  cargo xtask size            how large the code is: lines, functions, files, knots of modules, documentation
   cargo xtask ledger          count which requirements of the specification have a test
       --check                 fail when a figure is below docs/spec/floor.md
       --raise                 write today's figures to docs/spec/floor.md, never lower ones
@@ -57,11 +58,6 @@ Tasks of this repository.
       --quick                 one short round, to see that it works
       --help                  list all options: cases, rounds, peers, scaling
   cargo xtask beside          measure the binary beside the programs that people use for its jobs
-  cargo xtask mutants AREA…   change the code of an area, such as proto/src/codec, one small piece at a
-                              time, and print the changes that no test notices; see docs/testing.md
-      --sample N --seed S     try only N of them, drawn at random; 1 is the usual seed
-      --missed                try only those that the last run missed
-      --list                  only print them
   cargo xtask chaos           kill and restart replicas and break their store, under clients that check
                               what they get; see docs/testing.md
       --only kill|rolling     only kills, or only restarts
@@ -93,10 +89,10 @@ fn run(arguments: &[&str]) -> Result<()> {
         [] | ["help" | "--help" | "-h"] => print!("{HELP}"),
         ["test"] => test::run()?,
         ["quick"] => quick::run()?,
+        ["size"] => size::run()?,
         ["tidy", options @ ..] => tidy::run(options)?,
         ["ledger", options @ ..] => ledger::run(options)?,
         ["budget", options @ ..] => budget::run(options)?,
-        ["mutants", options @ ..] => mutants::run(options)?,
         ["bench", options @ ..] => bench::run(options)?,
         ["beside", options @ ..] => bench::beside(options)?,
         ["chaos", options @ ..] => chaos::run(options)?,

@@ -7,8 +7,11 @@
 //! An arrow is a `use`, or a path in the code, that begins with `crate`, `super`, `self` or a child
 //! module. `mod` and `pub use` are no arrows: an item that is imported through a `pub use` counts
 //! as imported from the file that the `pub use` points to. Tests are left out.
+//!
+//! The [`knots`] of whole modules are judged by the same arrows.
 
 mod imports;
+pub(crate) mod knots;
 mod modules;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +54,7 @@ pub(super) fn listing(tree: &Tree) -> String {
             let _ = writeln!(text, "  {} → {}", short(path), list(&imported));
         }
     }
+    text.push_str(&knots::listing(tree));
     let files: usize = circles.iter().map(|circle| circle.imports.len()).sum();
     let _ = writeln!(text, "{files} files in {} circles of more than {MOST_FILES}", circles.len());
     text
@@ -68,17 +72,31 @@ struct Circle {
 /// Which file imports which, by path.
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-fn circles(tree: &Tree) -> Vec<Circle> {
+/// The source files of each crate.
+fn crates(tree: &Tree) -> BTreeMap<&str, Vec<&File>> {
     let mut crates: BTreeMap<&str, Vec<&File>> = BTreeMap::new();
     for file in tree.sources() {
         let package = file.path.split('/').nth(1).unwrap_or_default();
         crates.entry(package).or_default().push(file);
     }
+    crates
+}
+
+/// The largest number of files that lead to each other.
+pub(crate) fn largest(tree: &Tree) -> usize {
+    let arrows = |(package, files): (&str, Vec<&File>)| {
+        Modules::new(&format!("crates/{package}/src/"), &files).arrows()
+    };
+    let circles = crates(tree).into_iter().flat_map(|files| components(&arrows(files), 1));
+    circles.map(|circle| circle.len()).max().unwrap_or(1)
+}
+
+fn circles(tree: &Tree) -> Vec<Circle> {
     let mut circles = Vec::new();
-    for (package, files) in crates {
+    for (package, files) in crates(tree) {
         let folder = format!("crates/{package}/src/");
         let arrows = Modules::new(&folder, &files).arrows();
-        circles.extend(components(&arrows).into_iter().map(|imports| Circle {
+        circles.extend(components(&arrows, MOST_FILES).into_iter().map(|imports| Circle {
             package: package.to_owned(),
             folder: folder.clone(),
             imports,
@@ -87,8 +105,8 @@ fn circles(tree: &Tree) -> Vec<Circle> {
     circles
 }
 
-/// The sets of more than [`MOST_FILES`] files in which each can be reached from each.
-fn components(arrows: &Arrows) -> Vec<Arrows> {
+/// The sets of more than `most` names in which each can be reached from each.
+fn components(arrows: &Arrows, most: usize) -> Vec<Arrows> {
     let reachable: BTreeMap<&str, BTreeSet<&str>> =
         arrows.keys().map(|path| (path.as_str(), reachable(path, arrows))).collect();
     let mut components = Vec::new();
@@ -99,7 +117,7 @@ fn components(arrows: &Arrows) -> Vec<Arrows> {
             .filter(|target| reachable.get(*target).is_some_and(|back| back.contains(path)))
             .copied()
             .collect();
-        if members.len() > MOST_FILES && seen.insert(members.clone()) {
+        if members.len() > most && seen.insert(members.clone()) {
             let within = |path: &str| {
                 let imported = arrows.get(path).into_iter().flatten();
                 imported.filter(|path| members.contains(path.as_str())).cloned().collect()

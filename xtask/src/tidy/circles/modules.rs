@@ -45,10 +45,18 @@ impl Modules {
 
     /// Which file imports which.
     pub(super) fn arrows(&self) -> Arrows {
+        self.arrows_of(|import| !matches!(import.form, Form::Reexport { .. }))
+    }
+
+    /// Which file imports or re-exports which.
+    pub(super) fn arrows_and_reexports(&self) -> Arrows {
+        self.arrows_of(|_| true)
+    }
+
+    fn arrows_of(&self, counts: impl Fn(&Import) -> bool) -> Arrows {
         let mut arrows = Arrows::new();
         for (path, module) in &self.files {
-            let imports = module.imports.iter();
-            let counted = imports.filter(|import| !matches!(import.form, Form::Reexport { .. }));
+            let counted = module.imports.iter().filter(|import| counts(import));
             let targets = counted.filter_map(|import| {
                 let own: Path = path.iter().chain(&import.within).cloned().collect();
                 self.target(&own, &import.path, LONGEST_CHAIN)
