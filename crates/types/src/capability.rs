@@ -13,11 +13,13 @@ mod client;
 pub(crate) mod declared;
 mod extensions;
 mod server;
+mod tasks;
 
 pub use client::{ClientCapabilities, ElicitationCapability, SamplingCapability};
 use declared::flag;
 pub use extensions::{DeclaredExtensions, InvalidExtension};
 pub use server::{ResourcesCapability, ServerCapabilities};
+pub use tasks::TasksCapability;
 
 /// A list that a peer can request, with or without notifications of changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

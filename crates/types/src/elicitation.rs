@@ -5,11 +5,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::capability::ClientCapabilities;
 use crate::invalid::invalid_value;
 use crate::json::{Object, RawJson};
-use crate::legacy::task::TaskMetadata;
 use crate::member::{self, constant};
 use crate::meta::Meta;
 use crate::rpc::{notification, request};
 use crate::setters::setters;
+use crate::task::TaskMetadata;
 
 pub mod schema;
 

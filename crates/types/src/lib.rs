@@ -52,6 +52,7 @@
 //! While a request runs:
 //!
 //! * [`progress`]: how far a request has come.
+//! * [`task`]: what tasks of all revisions have in common.
 //! * [`cancel`]: cancelling a request.
 //! * [`subscription`]: which changes a client wants to be notified of.
 //!
@@ -102,6 +103,7 @@ pub mod tool;
 pub mod cancel;
 pub mod progress;
 pub mod subscription;
+pub mod task;
 
 pub mod elicitation;
 pub mod input;

@@ -10,13 +10,13 @@ use crate::empty::NoParams;
 use crate::implementation::{Icon, safe_icons};
 use crate::invalid::invalid_value;
 use crate::json::{Object, RawJson, Schema, open_enum};
-use crate::legacy::task::TaskMetadata;
 use crate::member::{even_null, or_default};
 use crate::meta::Meta;
 use crate::page::list;
 use crate::read::{ReadError, read};
 use crate::rpc::{notification, request};
 use crate::setters::setters;
+use crate::task::TaskMetadata;
 
 mod annotations;
 mod plain;

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::declared::{self, declared, declared_map};
-use super::{DeclaredExtensions, InvalidExtension, ListCapability};
+use super::{DeclaredExtensions, InvalidExtension, ListCapability, TasksCapability};
 use crate::json::Object;
-use crate::legacy::task::TasksCapability;
 use crate::setters::setters;
 
 /// The features that a client declares.

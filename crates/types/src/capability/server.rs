@@ -6,9 +6,8 @@ use std::ops::Not;
 use serde::{Deserialize, Serialize};
 
 use super::declared::{declared, declared_map, flag};
-use super::{DeclaredExtensions, InvalidExtension, ListCapability};
+use super::{DeclaredExtensions, InvalidExtension, ListCapability, TasksCapability};
 use crate::json::Object;
-use crate::legacy::task::TasksCapability;
 use crate::setters::setters;
 
 /// The features that a server declares.

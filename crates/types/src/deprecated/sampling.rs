@@ -5,11 +5,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::capability::ClientCapabilities;
 use crate::content::{Content, Role};
 use crate::json::{Object, RawJson, open_enum};
-use crate::legacy::task::TaskMetadata;
 use crate::member::{optional_number, or_default};
 use crate::meta::Meta;
 use crate::rpc::request;
 use crate::setters::setters;
+use crate::task::TaskMetadata;
 use crate::tool::ToolDefinition;
 
 mod balance;

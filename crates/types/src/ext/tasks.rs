@@ -16,10 +16,7 @@ use crate::member::count;
 use crate::meta::Meta;
 use crate::rpc::{notification, request};
 use crate::setters::setters;
-
-mod status;
-
-pub use status::{TaskIdParams, TaskStatus};
+pub use crate::task::{TaskIdParams, TaskStatus};
 
 /// The identifier of the extension in capabilities.
 pub const IDENTIFIER: &str = "io.modelcontextprotocol/tasks";

@@ -1,9 +1,11 @@
-//! The status of a task, and params that name a task. The tasks of 2025-11-25
-//! ([`crate::legacy::task`]) use them too.
+//! What the tasks of 2025-11-25 ([`crate::legacy::task`]) and those of the extension
+//! ([`crate::ext::tasks`]) have in common.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::open_enum;
+use crate::member::count;
+use crate::setters::setters;
 
 open_enum! {
     /// The status of a task.
@@ -50,5 +52,26 @@ impl TaskIdParams {
     /// Names a task.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
+    }
+}
+
+/// The `task` member of params, which asks to run the request as a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TaskMetadata {
+    /// How long to keep the task, in milliseconds from its creation.
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u64>,
+}
+
+impl TaskMetadata {
+    /// A task without a requested time to keep it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Requests how long to keep the task, in milliseconds.
+        with_ttl(ttl: u64) { ttl = Some(ttl) }
     }
 }
