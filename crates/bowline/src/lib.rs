@@ -76,7 +76,7 @@
 //! With the feature `client`, a `Client` starts a server as a child process. With the feature
 //! `http-client`, it connects to a URL. It finds out which revision the server speaks. Dropping a call
 //! cancels it, and a call fails after 60 seconds without an answer or progress, unless it has a
-//! time-out of its own.
+//! timeout of its own.
 //!
 //! ```no_run
 //! # #[cfg(feature = "http-client")]
@@ -232,7 +232,7 @@
 //! # Layers
 //!
 //! Layers run code around every request of a server, or around the calls of one tool. Both take any
-//! [`tower`](https://docs.rs/tower) layer. The module [`layer`] has layers for limits, time-outs and
+//! [`tower`](https://docs.rs/tower) layer. The module [`layer`] has layers for limits, timeouts and
 //! audit, and makes a layer from a function.
 //!
 //! ```

@@ -47,8 +47,8 @@ pub mod _13_transports {}
 #[doc = include_str!("manual/_14_over_http.md")]
 pub mod _14_over_http {}
 
-#[doc = include_str!("manual/_15_time_outs_and_limits.md")]
-pub mod _15_time_outs_and_limits {}
+#[doc = include_str!("manual/_15_timeouts_and_limits.md")]
+pub mod _15_timeouts_and_limits {}
 
 #[doc = include_str!("manual/_16_safety.md")]
 pub mod _16_safety {}

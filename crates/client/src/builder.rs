@@ -24,7 +24,7 @@ use crate::root_list;
 /// [`on_ask`](Self::on_ask), no server asks the user. A builder can be cloned and connect to any
 /// number of servers. They share the handlers and nothing else.
 ///
-/// Unless [`limits`](Self::limits) are set, a call fails with a time-out after 60 seconds without an
+/// Unless [`limits`](Self::limits) are set, a call fails with a timeout after 60 seconds without an
 /// answer or progress ([`Limits::request_timeout`]).
 #[derive(Clone, Debug)]
 #[must_use = "call `connect` and await it"]

@@ -263,7 +263,7 @@ impl Error {
     /// Whether a retry is safe and may help, if necessary over a new connection: the call certainly
     /// did not run, and the failure may be temporary.
     ///
-    /// A call that was sent and not answered may have run, so this is `false` for time-outs and for
+    /// A call that was sent and not answered may have run, so this is `false` for timeouts and for
     /// connections that broke during a call. Only the caller knows whether it may run twice.
     pub fn may_retry(&self) -> bool {
         match &self.0.kind {

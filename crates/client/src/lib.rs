@@ -33,7 +33,7 @@
 //! [`ClientBuilder::cache`], lists and resources are kept as long as their server allows. With
 //! [`ClientBuilder::keep_alive`], a silent server is pinged.
 //!
-//! A call fails with a time-out after 60 seconds without an answer or progress, unless
+//! A call fails with a timeout after 60 seconds without an answer or progress, unless
 //! [`Limits::request_timeout`] or [`ClientCall::timeout`] says otherwise.
 //!
 //! # Control of the application

@@ -91,7 +91,7 @@ impl SubscriptionBuilder {
 
     /// Sets how long the server may take to acknowledge the subscription; unless set,
     /// [`Limits::request_timeout`](crate::Limits::request_timeout). An acknowledged subscription
-    /// has no time-out.
+    /// has no timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

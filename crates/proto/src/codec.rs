@@ -34,10 +34,10 @@ pub enum Unit {
     /// A message of the client was not delivered or not answered, although the channel is still
     /// open. Happens only where each message is a request of its own, as over HTTP.
     Failed(Box<SendFailure>),
-    /// The request with this id waits for a credential, perhaps for the user to log in. Its time-out
+    /// The request with this id waits for a credential, perhaps for the user to log in. Its timeout
     /// stops. Only where requests are authorized, as over HTTP.
     Held(i64),
-    /// The request with this id was sent again with another credential. Its time-out starts anew,
+    /// The request with this id was sent again with another credential. Its timeout starts anew,
     /// and results that were stored under an earlier credential do not count any more.
     Granted(i64),
 }

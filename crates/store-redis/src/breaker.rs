@@ -1,6 +1,6 @@
 //! Pauses between attempts to reach a database that does not answer.
 //!
-//! Otherwise each request of each client would wait for its time-out, and all servers would connect at
+//! Otherwise each request of each client would wait for its timeout, and all servers would connect at
 //! the same instant when the database is back.
 
 use std::time::{Duration, Instant};

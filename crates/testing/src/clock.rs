@@ -3,7 +3,7 @@
 //! A sans-IO connection takes the time as a parameter, so [`Clock`] is enough there. Tests with a
 //! runtime and real sockets pause tokio's time and run inside [`with_frozen_time`].
 //!
-//! No test of this workspace waits in real time for something to be due. Time-outs of minutes are
+//! No test of this workspace waits in real time for something to be due. Timeouts of minutes are
 //! tested by moving the clock, which takes no time and never flakes.
 
 use std::sync::mpsc;
@@ -64,7 +64,7 @@ const STEPS: u32 = 1000;
 /// Runs `work` while the paused time of the runtime moves only by [`advance`].
 ///
 /// A paused runtime advances its time whenever all tasks are idle. It does not know that bytes are
-/// in a socket, so time-outs would fire before the bytes arrive. Inside this function they do not.
+/// in a socket, so timeouts would fire before the bytes arrive. Inside this function they do not.
 ///
 /// # Errors
 ///

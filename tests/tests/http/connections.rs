@@ -18,7 +18,7 @@ fn echo() -> crate::wire::Request {
     call("echo", json!({ "text": "a" }))
 }
 
-// RFC 9112, 9.3: a client may keep a connection open; the time-out of a head is another limit.
+// RFC 9112, 9.3: a client may keep a connection open; the timeout of a head is another limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_may_be_idle_longer_than_the_head_timeout() {
     let server = TestServer::limited(|it| it.head = SHORT).await;
@@ -32,7 +32,7 @@ async fn a_connection_may_be_idle_longer_than_the_head_timeout() {
         assert_eq!(within(wire.answer()).await.status(), 200);
         assert_eq!(within(client.ask(b"localhost", &echo())).await.unwrap().0, 200);
     }
-    // The time-out of a head applies to every head on the connection.
+    // The timeout of a head applies to every head on the connection.
     let begun = Instant::now();
     wire.write(&echo().head()[..40]).await;
     within(wire.closed()).await;

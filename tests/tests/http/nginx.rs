@@ -83,7 +83,7 @@ fn nginx(files: &Path) -> Command {
     command
 }
 
-/// Sets nothing about buffering, versions or time-outs: those are nginx's defaults.
+/// Sets nothing about buffering, versions or timeouts: those are nginx's defaults.
 fn settings(files: &Path, server: &str) -> String {
     let files = files.display();
     format!(

@@ -101,7 +101,7 @@ async fn a_session_survives_a_stalled_stream() {
 /// More than the system buffers for a client that does not read.
 const LONG: usize = 3_800_000;
 
-/// Longer than the time-outs of idle connections, heads and stalled readers in this test.
+/// Longer than the timeouts of idle connections, heads and stalled readers in this test.
 const READING: Duration = Duration::from_secs(3);
 
 // A slow reader is not a stalled one: see the limits of writing in docs/design/0010-http.md.

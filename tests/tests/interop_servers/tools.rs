@@ -113,7 +113,7 @@ async fn progress(connected: &ConnectedClient) {
 }
 
 // spec: CANC-14, CANC-15, TIME-3
-/// A dropped call and a call over its time-out are cancelled at the server.
+/// A dropped call and a call over its timeout are cancelled at the server.
 async fn cancellation(connected: &ConnectedClient) {
     let started = Notify::new();
     let call = connected.client.call("sleep", json!({ "seconds": 60 }));

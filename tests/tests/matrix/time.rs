@@ -1,4 +1,4 @@
-//! Time-outs and deadlines of calls, in virtual time.
+//! Timeouts and deadlines of calls, in virtual time.
 
 use std::time::Duration;
 

@@ -65,7 +65,7 @@ impl ClientAuthorization for Arc<dyn ClientAuthorization> {
 
 impl ClientBuilder<HttpServer> {
     /// Authorizes every request, and obtains a credential when the server demands one, which may ask
-    /// the user to log in. The time for that does not count against time-outs.
+    /// the user to log in. The time for that does not count against timeouts.
     ///
     /// It cannot be combined with a [`header`](Self::header) `Authorization`.
     pub fn auth(self, authorization: impl ClientAuthorization) -> Self {

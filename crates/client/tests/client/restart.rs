@@ -122,7 +122,7 @@ async fn a_call_during_a_long_pause_before_the_restart_times_out_after_its_own_t
     client.call("die", ()).await.unwrap_err();
     let call = client.call("start", ()).timeout(Duration::from_millis(50));
     let outcome = tokio::time::timeout(Duration::from_secs(60), call.into_future()).await;
-    assert!(outcome.expect("the call has a time-out").unwrap_err().is_timeout());
+    assert!(outcome.expect("the call has a timeout").unwrap_err().is_timeout());
     assert_eq!(mortal.starts(), 1);
 }
 

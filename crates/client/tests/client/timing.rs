@@ -1,4 +1,4 @@
-//! Progress and time-outs.
+//! Progress and timeouts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,7 +115,7 @@ async fn a_call_without_an_answer_times_out_and_is_cancelled() {
 
 // spec: TIME-4
 #[tokio::test(start_paused = true)]
-async fn a_call_may_have_its_own_time_out() {
+async fn a_call_may_have_its_own_timeout() {
     for (client, mut peer) in both(builder()).await {
         let start = Instant::now();
         let call = client.call("sleep", ()).timeout(3 * SECOND);
@@ -127,7 +127,7 @@ async fn a_call_may_have_its_own_time_out() {
 
 // spec: TIME-4
 #[tokio::test(start_paused = true)]
-async fn the_limits_set_the_time_out_of_all_calls() {
+async fn the_limits_set_the_timeout_of_all_calls() {
     let mut limits = Limits::default();
     limits.request_timeout = 7 * SECOND;
     for (client, mut peer) in both(builder().limits(limits)).await {

@@ -405,7 +405,7 @@ enum Event {
 const EVENTS: [Event; 5] =
     [Event::Retry, Event::Duplicate, Event::Disconnect, Event::Expiry, Event::Death];
 
-/// Every order of four events leaves the lot empty and no call running, once all time-outs
+/// Every order of four events leaves the lot empty and no call running, once all timeouts
 /// are over.
 #[tokio::test(start_paused = true)]
 async fn every_order_of_events_leaves_the_lot_empty() {

@@ -21,7 +21,7 @@ use crate::support::{BOTH, Fake, Heard, Way, connect, echo, file, gateway, next,
 
 const FILE: &str = r#"{ "mcpServers": { "far": { "command": "x" }, "near": { "command": "y" } } }"#;
 
-/// Shorter than the time-out of any client.
+/// Shorter than the timeout of any client.
 const SOON: Duration = Duration::from_secs(15);
 
 async fn tools(caller: &Client) -> Vec<String> {

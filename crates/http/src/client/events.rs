@@ -105,7 +105,7 @@ impl EventStream {
     }
 
     /// Whether the server keeps the stream alive with comments, so that silence means a dead
-    /// connection. Any other stream may be silent: a call has a time-out of its own.
+    /// connection. Any other stream may be silent: a call has a timeout of its own.
     fn is_kept_alive(&self) -> bool {
         self.comments > 1
     }

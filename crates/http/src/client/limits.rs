@@ -21,9 +21,9 @@ pub struct HttpClientLimits {
     /// the GET stream, and some drop questions that arise before it is open. A server or proxy that
     /// delays the head of that response delays the first calls by this much.
     pub opening: Duration,
-    /// How long the server may take to answer requests that have no time-out of their own:
+    /// How long the server may take to answer requests that have no timeout of their own:
     /// notifications, answers to questions, subscriptions, GET and DELETE. Calls have their own
-    /// time-out.
+    /// timeout.
     pub answer: Duration,
     /// How long a body may pause. For an event stream this holds only if the server keeps the stream
     /// alive with comments; on other streams a long call looks like a dead connection.

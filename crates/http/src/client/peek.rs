@@ -3,7 +3,7 @@
 //! An exchange has to recognize its own answer among the messages of a stream, in order to stop
 //! reading. Usually the parse that the client needs anyway gives the id. A text that is no valid
 //! message is looked at once more, loosely: if it carries the awaited id, the call must fail now
-//! instead of waiting for its time-out.
+//! instead of waiting for its timeout.
 
 use bowline_proto::codec::Unit;
 use bowline_proto::frame::{Frame, Message};

@@ -103,7 +103,7 @@ struct OutgoingRequest<'a> {
     message: &'a Bytes,
     /// Whether sending it twice has the same effect as sending it once.
     is_idempotent: bool,
-    /// How long the server may take to answer; `None` if the call has a time-out of its own.
+    /// How long the server may take to answer; `None` if the call has a timeout of its own.
     patience: Option<Duration>,
     /// What the message is; `None` for GET and DELETE.
     mirror: Option<&'a Mirror>,

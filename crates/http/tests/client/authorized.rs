@@ -168,7 +168,7 @@ async fn a_refused_call_is_sent_again_if_that_may_help() {
         let again = fake.next().await;
         assert_eq!((begin.elapsed(), token(&again)), (Duration::from_secs(300), "Bearer 3"));
         again.result(&done());
-        assert!(call.await.is_ok(), "the login is longer than the time-out of the call");
+        assert!(call.await.is_ok(), "the login is longer than the timeout of the call");
         assert_eq!(credentials.operations(), [("tools/call echo".to_owned(), true)]);
     }
 }

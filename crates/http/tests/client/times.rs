@@ -9,7 +9,7 @@ use crate::support::{done, modern, session, tool};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A time-out that is longer than every default limit.
+/// A timeout that is longer than every default limit.
 fn two_hours() -> CallRequest {
     let mut call = tool("slow");
     call.timeout = Some(2 * HOUR);
@@ -17,7 +17,7 @@ fn two_hours() -> CallRequest {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_takes_as_long_as_its_own_time_out_allows() {
+async fn a_call_takes_as_long_as_its_own_timeout_allows() {
     for is_modern in [true, false] {
         let (link, mut fake, _) = if is_modern { modern().await } else { session().await };
         for is_stream in [true, false] {
@@ -56,7 +56,7 @@ async fn a_call_that_takes_longer_has_timed_out_and_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_counts_whatever_the_time_out_is() {
+async fn a_deadline_counts_whatever_the_timeout_is() {
     let (link, mut fake, _) = modern().await;
     let mut call = two_hours();
     call.deadline = Some(HOUR);

@@ -132,7 +132,7 @@ impl CallRequest {
         self.timeout.unwrap_or(limits.request_timeout)
     }
 
-    /// How long to wait at all. A time-out set for the call is not cut short by the limits.
+    /// How long to wait at all. A timeout set for the call is not cut short by the limits.
     pub(super) fn deadline(&self, limits: &Limits) -> Duration {
         let least = self.timeout.unwrap_or_default();
         self.deadline.unwrap_or(limits.request_deadline.max(least))

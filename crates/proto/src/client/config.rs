@@ -87,7 +87,7 @@ impl ClientConfig {
     }
 
     /// Pings a server that was silent for an interval (at least a second). If it stays silent for
-    /// the time-out after that, the connection has failed.
+    /// the timeout after that, the connection has failed.
     #[must_use]
     pub fn with_keep_alive(mut self, interval: Duration, timeout: Duration) -> Self {
         let interval = interval.max(Duration::from_secs(1));

@@ -284,7 +284,7 @@ impl ClientConnection {
                     Err(error) => splice::error(Ok(&id), error),
                 };
                 self.send_one_way(None, frame);
-                // The server continues only now, so its time-outs restart.
+                // The server continues only now, so its timeouts restart.
                 self.waiting.touch_all(now);
             }
             Some(AskOrigin::Round(exchange)) => self.answer_round(exchange, ask, answer, now),

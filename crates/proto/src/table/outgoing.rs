@@ -35,7 +35,7 @@ struct Entry<T> {
     value: T,
     deadline: Instant,
     timing: Timing,
-    /// Set while its clock is stopped: its own time-out and its longest time.
+    /// Set while its clock is stopped: its own timeout and its longest time.
     held: Option<Box<(Duration, Duration)>>,
     /// When its clock began.
     since: Instant,
@@ -150,7 +150,7 @@ impl<T> OutgoingRequests<T> {
         self.waiting.get_mut(&id).map(|entry| &mut entry.value)
     }
 
-    /// Restarts the time-out of a request that showed a sign of life.
+    /// Restarts the timeout of a request that showed a sign of life.
     pub fn touch(&mut self, id: i64, now: Instant) {
         if let Some(entry) = self.waiting.get_mut(&id) {
             self.deadlines.remove(&(entry.deadline, id));
@@ -189,7 +189,7 @@ impl<T> OutgoingRequests<T> {
         self.touch(id, now);
     }
 
-    /// Restarts every time-out, while the peer waits for this side.
+    /// Restarts every timeout, while the peer waits for this side.
     pub fn touch_all(&mut self, now: Instant) {
         for id in self.ids() {
             self.touch(id, now);
@@ -253,7 +253,7 @@ impl<T> OutgoingRequests<T> {
 
 impl Timing {
     fn deadline(self, now: Instant) -> Instant {
-        // A time-out that is too long to add is cut at the maximum.
+        // A timeout that is too long to add is cut at the maximum.
         now.checked_add(self.timeout).map_or(self.maximum, |deadline| deadline.min(self.maximum))
     }
 }

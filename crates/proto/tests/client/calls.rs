@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{Client, LEGACY, config, limits, seconds};
 
 #[test]
-fn the_time_out_of_a_call_restarts_when_the_client_answers_its_question() {
+fn the_timeout_of_a_call_restarts_when_the_client_answers_its_question() {
     let limits = limits(|limits| limits.request_timeout = seconds(10));
     let mut client = Client::agreed(LEGACY, limits);
     client.call(1);

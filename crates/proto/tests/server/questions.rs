@@ -1,4 +1,4 @@
-//! Questions in a session: how they affect the order of calls, their time-outs, their routes.
+//! Questions in a session: how they affect the order of calls, their timeouts, their routes.
 
 use std::sync::mpsc::{Receiver, channel};
 

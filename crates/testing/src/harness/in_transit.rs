@@ -1,7 +1,7 @@
 //! Stops virtual time while messages are in a pipe or socket.
 //!
 //! A runtime with paused time advances it whenever all tasks are idle. It does not know that a
-//! message may be in a pipe, so the client's time-outs would fire although the answer was sent. To
+//! message may be in a pipe, so the client's timeouts would fire although the answer was sent. To
 //! prevent that, messages are counted when sent and when received, and a task keeps the runtime busy
 //! while the count is not zero.
 

@@ -184,7 +184,7 @@ impl SideUnderTest for SansIoClient {
         Ok(())
     }
 
-    /// Stops at every time-out on the way, in order, as real time would.
+    /// Stops at every timeout on the way, in order, as real time would.
     async fn advance(&mut self, time: Duration) {
         let until = self.clock.now() + time;
         while let Some(timeout) = self.connection.poll_timeout().filter(|timeout| *timeout <= until)

@@ -70,7 +70,7 @@ impl SansIoServer {
         self.settle().await;
     }
 
-    /// Handles the time-outs that are due.
+    /// Handles the timeouts that are due.
     fn handle_timeout(&mut self) {
         self.connection.handle_timeout(now());
         if self.drain.is_some_and(|drain| drain <= Instant::now()) {
@@ -183,7 +183,7 @@ impl SideUnderTest for SansIoServer {
         Ok(())
     }
 
-    /// Goes from one time-out or wake-up to the next, since a handler that sleeps has its own
+    /// Goes from one timeout or wake-up to the next, since a handler that sleeps has its own
     /// timers.
     async fn advance(&mut self, time: Duration) {
         let until = Instant::now() + time;

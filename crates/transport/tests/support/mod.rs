@@ -1,4 +1,4 @@
-//! What the tests of this crate share: messages, time-outs, and this test binary as a program.
+//! What the tests of this crate share: messages, timeouts, and this test binary as a program.
 
 #![allow(dead_code, reason = "each test binary uses another part of it")]
 
@@ -52,7 +52,7 @@ pub(crate) async fn echo(transport: impl Transport) {
     writer.close().await;
 }
 
-/// Polls a condition until it holds, and fails after a time-out.
+/// Polls a condition until it holds, and fails after a timeout.
 ///
 /// For events without a notification, such as the end of a process that is not a child of this one.
 #[track_caller]
@@ -94,7 +94,7 @@ pub(crate) fn part() -> Option<String> {
     env::var(PART).ok()
 }
 
-/// Reads lines on a thread, so that a test can wait for them with a time-out.
+/// Reads lines on a thread, so that a test can wait for them with a timeout.
 pub(crate) fn lines_of(source: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {

@@ -327,7 +327,7 @@ bites! {
         let [_, second] = two;
         drop(second);
         assert_eq!(within(third.answer()).await.status(), 200);
-        // When all connections are used, an idle one is closed after the time-out of a head.
+        // When all connections are used, an idle one is closed after the timeout of a head.
         let server = TestServer::limited(|it| (it.connections, it.head) = (1, SHORT)).await;
         let mut idle = Wire::open(server.address).await;
         idle.write(&echo).await;

@@ -161,7 +161,7 @@ async fn a_task_that_needs_input_is_awaited_on_the_stream_that_carries_its_quest
         let answer = peer.message().await;
         assert_eq!(answer["id"], "q");
         assert_eq!(answer["result"]["content"], json!({ "name": "Ada" }));
-        // Longer than the time-out of a request, and the client sends nothing.
+        // Longer than the timeout of a request, and the client sends nothing.
         tokio::time::sleep(Duration::from_secs(600)).await;
         peer.answer(&result, &done("Hello Ada").to_string()).await;
     })

@@ -344,7 +344,7 @@ async fn a_server_that_never_ends_a_task_stays_within_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_silent_about_a_task_stays_within_the_time_out() {
+async fn a_server_that_is_silent_about_a_task_stays_within_the_timeout() {
     let (client, mut peer) = met(builder()).await;
     let call = client.call("work", ()).timeout(Duration::from_secs(3)).into_future();
     let serve = async {

@@ -34,7 +34,7 @@ use crate::wire::splice;
 pub(super) const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 impl ClientConnection {
-    /// Sends a call, for the first time or again with answers. Each round has the full time-out of
+    /// Sends a call, for the first time or again with answers. Each round has the full timeout of
     /// the call.
     ///
     /// A call on behalf of a caller of a relay states the capabilities of that caller.

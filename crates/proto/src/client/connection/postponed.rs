@@ -21,7 +21,7 @@ impl ClientConnection {
     pub(super) fn postpone(&mut self, flight: InFlightCall, now: Instant) {
         let limits = self.config.limits();
         let longest = flight.request.timeout(limits).min(flight.request.deadline(limits));
-        // A time-out that is too long to add never comes.
+        // A timeout that is too long to add never comes.
         let until = now.checked_add(longest);
         self.postponed.push(PostponedCall { flight, until });
     }

@@ -211,7 +211,7 @@ impl ClientConnection {
         }
     }
 
-    /// Reports progress, and restarts the time-out of its call. A token that belongs to no open
+    /// Reports progress, and restarts the timeout of its call. A token that belongs to no open
     /// call is ignored (PROG-7).
     pub(super) fn progress(&mut self, params: &Members, now: Instant) {
         let Ok(progress) = params.parse_all::<ProgressParams>() else { return };
@@ -335,7 +335,7 @@ impl ClientConnection {
     }
 
     /// Ends the request whose answer cannot be read. Gives whether there was one. Otherwise the
-    /// call would wait for its time-out, although its answer has come.
+    /// call would wait for its timeout, although its answer has come.
     fn fail(&mut self, id: &RequestId, error: CallError, now: Instant) -> bool {
         let reason = || match &error {
             CallError::Invalid(reason) => reason.clone(),

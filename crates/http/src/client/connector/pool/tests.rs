@@ -101,7 +101,7 @@ async fn whole(body: &mut Incoming) -> Bytes {
     events::whole(body, 1024, Duration::from_secs(1), &room).await.unwrap()
 }
 
-/// Sends a request and reads its response, with a time-out.
+/// Sends a request and reads its response, with a timeout.
 async fn fetch(pool: &Arc<Pool<Connector>>, body: &'static str) -> Bytes {
     let fetched = async {
         let mut response = pool.clone().fetch(request(body)).await.unwrap();
@@ -307,7 +307,7 @@ async fn a_request_names_the_server_as_its_receiver_expects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connecting_has_a_time_out() {
+async fn connecting_has_a_timeout() {
     let (pool, _accepted) = pool(Kind { is_stuck: true, ..Kind::default() });
     let started = tokio::time::Instant::now();
     let error = pool.clone().fetch(request("one!")).await.err().unwrap();
