@@ -1,9 +1,10 @@
-//! Builds all test programs, then runs several at the same time: many wait for processes or clocks,
-//! and would leave the processors idle.
+//! Builds all test programs, with the lints of clippy, then runs several at the same time: many wait for
+//! processes or clocks, and would leave the processors idle.
 //!
 //! `cargo test` runs them one by one, and stops at the first that fails. Here all run, and the output
 //! of each is shown whole when it ends.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -55,23 +56,44 @@ pub(super) fn run(variables: &[(&str, String)]) -> Result<()> {
     Ok(())
 }
 
+/// Builds everything with clippy in the place of the compiler, so that nothing is read twice.
+///
+/// # Errors
+///
+/// If something does not compile, or the compiler or clippy warns.
 fn build() -> Result<Vec<TestProgram>> {
     let mut build = cargo();
-    build.args(["test", "--workspace", "--all-features", "--no-run"]);
-    build.args(["--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
-    let output = build.output().context("cannot start cargo")?;
-    ensure!(output.status.success(), "the tests do not compile");
-    let lines = String::from_utf8(output.stdout)?;
-    let mut programs: Vec<TestProgram> = lines.lines().filter_map(test_program).collect();
+    build.args(["test", "--workspace", "--all-targets", "--all-features", "--no-run"]);
+    build.args(["--message-format", "json"]).env(super::WRAPPER, super::CLIPPY);
+    let mut build = build.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let messages = build.stdout.take().context("cargo has an output")?;
+    let (mut programs, mut warnings) = (Vec::new(), 0);
+    for line in BufReader::new(messages).lines() {
+        let message: Value = serde_json::from_str(&line?)?;
+        programs.extend(test_program(&message));
+        if let Some(text) = diagnostic(&message) {
+            print!("{text}");
+            warnings += 1;
+        }
+    }
+    ensure!(build.wait()?.success(), "the tests do not compile");
+    ensure!(warnings == 0, "{warnings} warnings");
     let rank = |it: &TestProgram| LONG.iter().position(|name| *name == it.target);
     programs.sort_by_key(|it| rank(it).unwrap_or(LONG.len()));
     Ok(programs)
 }
 
+/// What the compiler or clippy says in a message of cargo, if it says something.
+fn diagnostic(message: &Value) -> Option<&str> {
+    let is_diagnostic = message["reason"] == "compiler-message";
+    message["message"]["rendered"].as_str().filter(|_| is_diagnostic)
+}
+
 /// The test program that a message of cargo reports, if it reports one.
-fn test_program(line: &str) -> Option<TestProgram> {
-    let message: Value = serde_json::from_str(line).ok()?;
-    let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
+fn test_program(message: &Value) -> Option<TestProgram> {
+    let is_test = message["reason"] == "compiler-artifact"
+        && message["profile"]["test"] == true
+        && message["target"]["kind"][0] != "bench";
     let path = message["executable"].as_str().filter(|_| is_test)?;
     let manifest = PathBuf::from(message["manifest_path"].as_str()?);
     let target = message["target"]["name"].as_str()?.to_owned();
@@ -109,20 +131,33 @@ fn report(name: &str, time: Duration, text: &str, has_passed: bool) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn only_test_programs_are_run() {
-        let built = |test: bool, executable: &str| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/r/crates/cli/Cargo.toml",
-                    "target":{{"name":"cli"}},"profile":{{"test":{test}}},"executable":{executable}}}"#
-            )
+        let built = |kind: &str, test: bool, executable: Option<&str>| {
+            json!({
+                "reason": "compiler-artifact",
+                "manifest_path": "/r/crates/cli/Cargo.toml",
+                "target": { "name": "cli", "kind": [kind] },
+                "profile": { "test": test },
+                "executable": executable,
+            })
         };
-        let program = test_program(&built(true, r#""/r/target/debug/deps/cli-1""#)).unwrap();
+        let path = Some("/r/target/debug/deps/cli-1");
+        let program = test_program(&built("test", true, path)).unwrap();
         assert_eq!((program.name.as_str(), program.target.as_str()), ("cli: cli", "cli"));
-        assert_eq!(test_program(&built(false, r#""/r/target/debug/bowline""#)), None);
-        assert_eq!(test_program(&built(true, "null")), None);
-        assert_eq!(test_program("   Compiling bowline"), None);
+        assert_eq!(test_program(&built("bench", true, path)), None);
+        assert_eq!(test_program(&built("bin", false, path)), None);
+        assert_eq!(test_program(&built("lib", true, None)), None);
+    }
+
+    #[test]
+    fn what_the_compiler_says_is_passed_on() {
+        let said = json!({ "reason": "compiler-message", "message": { "rendered": "warning: a" } });
+        assert_eq!(diagnostic(&said), Some("warning: a"));
+        assert_eq!(diagnostic(&json!({ "reason": "build-finished" })), None);
     }
 }
