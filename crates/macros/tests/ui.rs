@@ -4,7 +4,6 @@
 
 #[test]
 fn the_compiler_points_at_the_word_that_is_wrong() {
-    let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/ui/fail/*.rs");
-    cases.pass("tests/ui/pass/*.rs");
+    // What it accepts are the programs in `accepted`: one `pass` here would compile all dependencies again.
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
