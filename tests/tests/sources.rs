@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bowline::proto::schema::Validator;
+use bowline_json_schema::Validator;
 use serde_json::json;
 
 const TRANSPORTS: &str = include_str!("../../crates/bowline/src/manual/_13_transports.md");

@@ -16,6 +16,7 @@ use crate::tidy;
 /// A folder, and the packages whose tests cover the code in it.
 const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/types/", &["bowline-types", "bowline-proto"]),
+    ("crates/json-schema/", &["bowline-json-schema"]),
     ("crates/proto/", &["bowline-proto"]),
     ("crates/transport/", &["bowline-transport", "bowline-client"]),
     ("crates/store/", &["bowline-store", "bowline-http", "bowline-store-sqlite"]),

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use bowline_json_schema::{SchemaError, Validator};
 use bowline_proto::mirror::x_mcp_header::{MirroredParam, mirrored};
-use bowline_proto::schema::{SchemaError, Validator};
 use bowline_proto::sync::lock;
 use bowline_types::json::Schema;
 use bowline_types::tool::{CallToolResult, TaskSupport, ToolAnnotations, ToolDefinition};

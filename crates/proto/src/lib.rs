@@ -34,7 +34,6 @@
 //! * [`transmit`] — messages to write, and the stream that each belongs to;
 //! * [`secrets`] — the credentials of a client, taken out of the errors of its server;
 //! * [`server`], [`client`] — the two sides of a connection;
-//! * [`schema`] — JSON Schema, bounded;
 //! * [`sync`] — locks and polls that survive panics, for the crates above.
 
 pub mod admission;
@@ -50,7 +49,6 @@ pub mod pace;
 pub mod rate_share;
 pub mod request;
 mod scan;
-pub mod schema;
 pub mod secrets;
 pub mod server;
 pub mod sync;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bowline_proto::schema::{SchemaError, Validator};
+use bowline_json_schema::{SchemaError, Validator};
 use bowline_types::json::RawJson;
 use bowline_types::read::{self, ReadError, plain_integers, read};
 use serde_json::Value;

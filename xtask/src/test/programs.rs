@@ -18,8 +18,17 @@ use super::seconds;
 use crate::command::cargo;
 
 /// Test programs that take longest, which start first so that none of them is left to the end.
-const LONG: &[&str] =
-    &["cli", "schema_suite", "redis", "peers", "http", "suite", "lanes", "gateway", "transcripts"];
+const LONG: &[&str] = &[
+    "cli",
+    "official_suite",
+    "redis",
+    "peers",
+    "http",
+    "suite",
+    "lanes",
+    "gateway",
+    "transcripts",
+];
 
 /// A test program that cargo has built.
 #[derive(Debug, PartialEq, Eq)]

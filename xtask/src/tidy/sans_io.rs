@@ -1,4 +1,4 @@
-//! `types` and `proto` compute: they never wait, read a clock, draw randomness or do I/O.
+//! `types`, `json-schema` and `proto` compute: they never wait, read a clock, draw randomness or do I/O.
 //!
 //! So every rule of the protocol can be tested with plain values and a time that the test chooses.
 //! Which crates they use is the business of [`super::arrows`]; this is about the standard library.
@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::tokens::{self, Token};
 use crate::tree::{File, Tree};
 
-const FOLDERS: &[&str] = &["crates/types/src/", "crates/proto/src/"];
+const FOLDERS: &[&str] = &["crates/types/src/", "crates/json-schema/src/", "crates/proto/src/"];
 
 /// Paths that reach outside of the program, and what to do instead.
 const OUTSIDE: &[(&[&str], &str)] = &[

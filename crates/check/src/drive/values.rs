@@ -5,7 +5,7 @@
 
 use std::iter::successors;
 
-use bowline_proto::schema::Validator;
+use bowline_json_schema::Validator;
 use serde_json::{Map, Value, json};
 
 /// How deep schemas are followed.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use bowline_proto::schema::Validator;
+use bowline_json_schema::Validator;
 use serde_json::Value;
 
 use crate::rule::Verdict::{Broken, Idle, Kept};
@@ -70,8 +70,8 @@ fn valid_schemas(seen: &Seen<'_>) -> Verdict {
             // What we do not support may still be valid.
             let is_ours = error.is_unsupported_dialect()
                 || error.is_external_reference()
-                || error.exceeds_bounds()
-                || error.to_string().contains("pattern");
+                || error.exceeds_limits()
+                || error.is_pattern_error();
             (!is_ours).then(|| format!("`{member}` of the tool `{name}`: {error}"))
         })
     })

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bowline::proto::schema::Validator;
 use bowline::types::json::Schema;
 use bowline::types::page::LeftOutServer;
 use bowline::types::prompt::PromptDefinition;
 use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline::types::tool::{ToolDefinition, check_name};
+use bowline_json_schema::Validator;
 use serde::Serialize;
 
 use super::tokens;

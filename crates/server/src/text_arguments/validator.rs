@@ -1,6 +1,6 @@
 //! Checks texts against the rules of a schema that go beyond types: ranges, lengths, patterns.
 
-use bowline_proto::schema::{SchemaError, Validator};
+use bowline_json_schema::{SchemaError, Validator};
 use bowline_types::template::TemplateValue as Word;
 use serde_json::{Map, Number, Value};
 

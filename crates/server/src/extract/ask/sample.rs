@@ -2,7 +2,7 @@
 
 use std::future::{Future, IntoFuture};
 
-use bowline_proto::schema::Validator;
+use bowline_json_schema::Validator;
 use bowline_types::content::{Content, Role, ToolResultContent, ToolUseContent};
 use bowline_types::deprecated::sampling::{
     CreateMessageParams, CreateMessageResult, IncludeContext, ModelPreferences, SamplingMessage,
