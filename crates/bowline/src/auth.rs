@@ -2,7 +2,7 @@
 //!
 //! # Clients
 //!
-//! A client that is given to `ClientBuilder::auth` logs in when its server demands it, keeps and
+//! A client with one of these (`ClientBuilder::auth`) logs in when its server demands it, keeps and
 //! renews its tokens, and asks for more scopes when a call needs them:
 //!
 //! | to log in | use |
@@ -16,7 +16,7 @@
 //!
 //! # Servers
 //!
-//! A server that is given one of these by `Http::auth` admits callers with an access token:
+//! A server with one of these (`Http::auth`) admits only callers with an access token:
 //!
 //! | tokens | use |
 //! |---|---|
@@ -25,7 +25,7 @@
 //! | that a function of yours verifies | `verify_fn` |
 //! | that are written in the program, for development | `FixedTokens` |
 //!
-//! Handlers take the `Claims` of their caller, and features can need scopes.
+//! Handlers take the `Claims` of their caller, and tools, resources and prompts can require scopes.
 
 #[cfg(feature = "auth-client")]
 #[doc(inline)]

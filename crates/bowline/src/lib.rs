@@ -9,7 +9,7 @@
 //!   [while a tool runs](#while-a-tool-runs), [without macros](#without-macros), [layers](#layers),
 //!   [several servers](#several-servers), [tests](#tests)
 //! * [Cargo features](#cargo-features), [crates](#crates)
-//! * The [manual](manual/index.html): a chapter on everything, also for people [coming from
+//! * The [manual](manual/index.html): a chapter for each concept, and one for readers [coming from
 //!   rmcp](manual/_20_coming_from_rmcp/index.html)
 //!
 //! # A server
@@ -66,17 +66,17 @@
 //! ```
 //!
 //! It is also a tower service: `axum::Router::new().nest_service("/mcp", server.http())` mounts it
-//! beside other routes. Middleware around it authenticates callers, and handlers read headers and the
-//! values of middleware from [`Context`]. The chapters [over HTTP](manual/_14_over_http/index.html) and
-//! [who is calling](manual/_09_who_is_calling/index.html) show both, and [protecting a
-//! server](manual/_21_protecting_a_server/index.html) access tokens.
+//! beside other routes. Middleware around it authenticates callers, and handlers read headers and
+//! values that the middleware inserted from [`Context`]. The chapters [over
+//! HTTP](manual/_14_over_http/index.html) and [who is calling](manual/_09_who_is_calling/index.html)
+//! show both. [Protecting a server](manual/_21_protecting_a_server/index.html) is about access tokens.
 //!
 //! # A client
 //!
 //! With the feature `client`, a `Client` starts a server as a child process. With the feature
-//! `http-client`, it connects to a URL. It finds out which revision the server speaks. Dropping a call
-//! cancels it, and a call fails after 60 seconds without an answer or progress, unless it has a
-//! timeout of its own.
+//! `http-client`, it connects to a URL. It detects the revision that the server speaks. Dropping a call
+//! cancels it. A call fails after 60 seconds without an answer or progress, unless it has a timeout of
+//! its own.
 //!
 //! ```no_run
 //! # #[cfg(feature = "http-client")]
@@ -105,9 +105,9 @@
 //! # State and errors
 //!
 //! `server.state(value)` gives the server a value that all calls share, and handlers take it as
-//! [`State`]. If it is missing, the server does not start. An error that leaves a tool by `?` becomes a
-//! result that the model reads, so it can try again. [`Error::rpc`] is for the rare errors that concern
-//! the client.
+//! [`State`]. If it is missing, the server does not start. An error that a tool returns with `?`
+//! becomes a result that the model reads, so it can try again. [`Error::rpc`] is for the rare errors
+//! that the client has to handle.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -298,18 +298,17 @@
 //! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
 //! | `sqlite` | no | `store::SqliteBackend`: sessions over HTTP that survive a restart, in a file; includes `http` |
 //! | `redis` | no | `store::Redis`: sessions over HTTP that many servers share, in Redis or Valkey; includes `http` |
-//! | `skills` | no | Agent Skills: `Server::skills`, `Client::skills` and their kin, the module `skills` |
+//! | `skills` | no | Agent Skills: `Server::skills`, `Client::skills`, the module `skills` |
 //! | `otel` | no | traces and metrics with OpenTelemetry: the module `otel`, with layers for servers and clients |
 //! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |
 //!
-//! A method whose feature is off exists, but a program that calls it does not compile, and the
-//! compiler's message names the feature.
+//! A call of a method whose feature is off does not compile; the compiler error names the feature.
 //!
 //! # Crates
 //!
-//! This crate re-exports others. Servers and clients need only the items at the root. Below them,
-//! [`types`] has the messages of the protocol, [`proto`] its rules without any I/O, and [`transport`]
-//! carries messages.
+//! This crate re-exports others. Most servers and clients need only the items at the root. [`types`]
+//! has the messages of the protocol, [`proto`] the protocol as a state machine without I/O, and
+//! [`transport`] the transports.
 
 #[doc(inline)]
 pub use {bowline_proto as proto, bowline_transport as transport, bowline_types as types};

@@ -1,9 +1,9 @@
 //! The manual: one chapter for each concept, in the order to read them.
 //!
-//! The [front page](crate) is enough for a first server. The documentation of an item says
-//! everything about that item.
+//! The [front page](crate) is enough for a first server. A chapter explains how items work together;
+//! the reference of each item has its details.
 //!
-//! Readers who know rmcp can begin with [a chapter for them](_20_coming_from_rmcp).
+//! If you know rmcp, begin with [coming from rmcp](_20_coming_from_rmcp).
 
 #[doc = include_str!("manual/_01_concepts.md")]
 pub mod _01_concepts {}

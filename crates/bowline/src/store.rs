@@ -1,9 +1,9 @@
 //! Where sessions over HTTP and the events of their streams are kept: [`Http::store`].
 //!
 //! [`MemoryBackend`] is the default. `SqliteBackend` (feature `sqlite`) keeps them in a file, so that
-//! they survive a restart. `Redis` (feature `redis`) keeps them in Redis or Valkey, which many servers on
-//! many machines share. A database of your own implements [`Backend`]; the module `backend` of the
-//! crate `bowline-testing` tests it.
+//! they survive a restart. `Redis` (feature `redis`) keeps them in Redis or Valkey, which servers on
+//! several machines share. To use another database, implement [`Backend`], and test it with the module
+//! `backend` of the crate `bowline-testing`.
 //!
 //! [`Http::store`]: crate::http::Http::store
 

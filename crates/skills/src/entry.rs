@@ -350,7 +350,7 @@ mod tests {
             (
                 r#"{"uri":"skill://b/SKILL.md","frontmatter":{"a":1,"a":2}}"#,
                 "skill://b/SKILL.md",
-                "twice",
+                "duplicate",
             ),
             (r#"{"uri":1,"frontmatter":{}}"#, "", "uri"),
             ("7", "", "object"),

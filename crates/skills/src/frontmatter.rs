@@ -50,7 +50,7 @@ pub enum FrontmatterValue {
     Text(String),
     /// Values in order.
     List(Vec<FrontmatterValue>),
-    /// Values by their names; no name stands here twice.
+    /// Values by their names, each name once.
     Map(Vec<(String, FrontmatterValue)>),
 }
 
@@ -309,7 +309,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         let mut names = HashSet::new();
         while let Some((name, value)) = map.next_entry::<String, _>()? {
             if !names.insert(name.clone()) {
-                return Err(de::Error::custom(format!("the member `{name}` stands here twice")));
+                return Err(de::Error::custom(format!("duplicate member `{name}`")));
             }
             members.push((name, value));
             if members.len() > MOST_MEMBERS {

@@ -115,7 +115,7 @@ fn new_key(members: &[(String, Value)], key: &str) -> Result<String, String> {
         return Err(too_many_members());
     }
     match members.iter().any(|(other, _)| other == key) {
-        true => Err(format!("the key `{key}` stands here twice")),
+        true => Err(format!("duplicate key `{key}`")),
         false => Ok(key.to_owned()),
     }
 }
@@ -210,7 +210,7 @@ mod tests {
             ("a: !!str 1", 1, "tags"),
             ("a: !x [1]", 1, "tags"),
             ("a: &x [1]", 1, "anchors"),
-            ("a: 1\na: 2", 2, "the key `a` stands here twice"),
+            ("a: 1\na: 2", 2, "duplicate key `a`"),
             ("? [a]\n: 1", 1, "a key must be a text"),
             ("a: .inf", 1, "cannot be written as JSON"),
             ("a: 1\n b: 2", 2, "not YAML"),

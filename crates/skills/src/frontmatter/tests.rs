@@ -43,7 +43,7 @@ fn a_bad_head_is_refused_with_its_line() {
         ("---\nname: a\n---\n", "the frontmatter has no `description`"),
         ("---\nname: 7\ndescription: b\n---\n", "`name` is not a text; quote it"),
         ("---\nname: a\ndescription: ''\n---\n", "`description` is empty"),
-        ("---\nname: a\nname: b\n---\n", "line 3: the key `name` stands here twice"),
+        ("---\nname: a\nname: b\n---\n", "line 3: duplicate key `name`"),
     ] {
         assert_eq!(Frontmatter::of_skill(text).unwrap_err().to_string(), expected);
     }
@@ -80,7 +80,7 @@ fn an_entry_needs_the_fields_that_every_skill_has() {
     }
     let twice = r#"{"name":"a","name":"b","description":"c"}"#;
     let error = serde_json::from_str::<Frontmatter>(twice).unwrap_err().to_string();
-    assert!(error.starts_with("the member `name` stands here twice"), "{error}");
+    assert!(error.starts_with("duplicate member `name`"), "{error}");
 }
 
 #[test]
