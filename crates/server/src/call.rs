@@ -13,11 +13,19 @@ use http::HeaderMap;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
-use crate::extract::{Roots, Rounds};
-use crate::shared::ServerShared;
 use crate::sync::Signal;
 use crate::text_arguments::TextArguments;
 use crate::tool_validator::ToolValidator;
+
+#[cfg(feature = "tracing")]
+pub(crate) mod polled;
+mod roots;
+mod rounds;
+mod shared;
+
+pub use roots::Roots;
+pub(crate) use rounds::{RoundEnd, Rounds, UnansweredQuestion};
+pub(crate) use shared::ServerShared;
 
 /// One call: everything that extractors take their values from. Cheap to clone.
 #[derive(Clone)]
@@ -173,7 +181,7 @@ impl Call {
     }
 
     /// Sends a message that may be dropped if there is no room, unless the call is over.
-    pub(crate) fn mention(&self, outgoing: Outgoing) {
+    pub(crate) fn send_if_room(&self, outgoing: Outgoing) {
         if !self.over().is_raised() {
             _ = self.parts().outbox.emit(outgoing);
         }

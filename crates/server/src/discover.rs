@@ -62,7 +62,7 @@ pub(crate) fn own_capabilities(
             capabilities = capabilities.with_resources_subscribe();
         }
     }
-    if tools.iter().any(|entry| entry.task_plan().is_some()) {
+    if tools.iter().any(|entry| entry.task_need().is_some()) {
         capabilities = with_tasks(capabilities);
     }
     let has_views = tools.iter().any(|entry| entry.ui().is_some())
@@ -100,7 +100,7 @@ fn with_tasks(mut capabilities: ServerCapabilities) -> ServerCapabilities {
 
 /// Whether tools of a mounted server run as tasks of the server that mounts it.
 pub(crate) fn runs_tasks(mount: &Mount) -> bool {
-    mount.task_routes().is_some() && has_tasks(&mount.capabilities())
+    mount.has_tasks() && has_tasks(&mount.capabilities())
 }
 
 /// Whether a server declares the tasks extension.

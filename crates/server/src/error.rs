@@ -12,9 +12,17 @@ use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use serde::Serialize;
 
-use crate::chain::chain;
-use crate::extract::{AskError, Visit};
 use crate::tool_response::tool_error;
+
+mod ask;
+mod build;
+mod chain;
+pub(crate) mod visit;
+
+pub use ask::{AskError, Unsupported};
+pub use build::BuildError;
+pub(crate) use chain::chain;
+pub use visit::Visit;
 
 /// What handlers return: `bowline::Result` for nothing, `bowline::Result<T>` for something.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;

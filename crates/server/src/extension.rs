@@ -19,12 +19,11 @@ use bowline_types::method::{CustomMethod, MessageKind};
 use serde::Serialize;
 use tower_layer::Layer;
 
-use crate::error::BoxError;
-use crate::feature::scope::ScopeRules;
+use crate::error::{BoxError, BuildError};
 use crate::handler::Handler;
 use crate::layer::{ErasedService, Fault, Request, Response};
 use crate::respond::{IntoMethodResult, IntoNothing};
-use crate::server::BuildError;
+use crate::run::ScopeRules;
 
 mod declared;
 mod method;

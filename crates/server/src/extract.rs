@@ -23,7 +23,7 @@ use std::future::Future;
 
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 mod args;
 mod ask;
@@ -32,31 +32,35 @@ mod claims;
 mod context;
 mod elicited;
 mod log;
+mod parameters;
 mod params;
 mod progress;
 mod state;
 mod typed;
 mod uri;
+mod variable;
 
 pub use args::Args;
-pub use ask::{Ask, AskError, Asking, Roots, Sample, Sampled, Unsupported, Visit};
+pub use ask::{Ask, Asking, Sample, Sampled};
 pub use cancel::Cancel;
 pub use context::Context;
 pub use elicited::Elicited;
 pub use log::Log;
+pub use parameters::{HandlerFn, Parameters};
 pub use params::Params;
 pub use progress::{Amount, Bar, Progress};
 pub use state::State;
 pub use typed::Typed;
 pub use uri::Uri;
+pub use variable::{Extracted, FromTemplate, Placed, Variable};
 
 pub use bowline_proto::request::Claims;
 pub use http::{HeaderMap, HeaderName, HeaderValue};
 
-pub use crate::handler::{Extracted, FromTemplate, HandlerFn, Parameters, Placed, Variable};
+pub use crate::call::Roots;
+pub use crate::error::{AskError, Unsupported, Visit};
 
-pub(crate) use ask::form;
-pub(crate) use ask::{RoundEnd, Rounds, require_visits};
+pub(crate) use ask::{form, require_visits, ticket_admits};
 pub(crate) use typed::CompletionInput;
 
 /// A parameter of a handler.

@@ -5,18 +5,14 @@
 //! the router finds and calls. `run` drives one call of any of them, `invoke` leads it through the
 //! layers of the feature, and `set` keeps entries in order.
 
-use std::time::Duration;
-
 pub(crate) mod completion;
 mod core;
-pub(crate) mod invoke;
 mod notification;
 mod prompt;
 mod resource;
-pub(crate) mod run;
-pub(crate) mod scope;
 pub(crate) mod set;
 mod tool;
+mod uri;
 pub(crate) mod visible;
 
 pub(crate) use notification::NotificationHandler;
@@ -24,15 +20,9 @@ pub(crate) use prompt::PromptEntry;
 pub use prompt::{Prompt, PromptFn};
 pub(crate) use resource::{CheckedResource, ResourceEntry, ResourceReader, TemplateEntry, asked};
 pub use resource::{Resource, ResourceFn};
-pub(crate) use tool::{
-    Following, TaskHost, TaskNeed, TaskPlan, TaskRoutes, ToolEntry, WithoutTasks,
-};
+pub(crate) use tool::{TaskNeed, ToolEntry};
 pub use tool::{Tool, ToolFn};
 pub use visible::Definition;
-
-/// How long a handler that takes [`Cancel`](crate::Cancel) may go on after a cancellation, unless
-/// it says otherwise.
-pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Anything that can be registered: a [`Tool`], a [`Resource`] or a [`Prompt`]. For registries that
 /// change while the server runs, where the kind is known only then.

@@ -24,10 +24,11 @@ use self::auth::ClaimsSource;
 pub use self::auth::{Authorization, HttpMetadata};
 use self::reload::reload_keys;
 use self::stop::{StopSignal, stop_signal};
+use crate::error::BuildError;
 use crate::notify::Notify;
 use crate::seal::StateKeys;
 use crate::serve::ServeError;
-use crate::server::{BuildError, Server};
+use crate::server::Server;
 use crate::service::Service;
 
 /// The path under which [`Http::bind`] serves.

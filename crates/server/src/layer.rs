@@ -38,8 +38,7 @@ use futures_core::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::chain::chain;
-use crate::error::BoxError;
+use crate::error::{BoxError, chain};
 use crate::tool_response::tool_error;
 
 mod audit;

@@ -33,96 +33,71 @@
 //!
 //! # Reading order
 //!
-//! For readers of the source. From the server to the feature:
-//!
-//! * `server`: a server and its builder methods.
-//! * `service`: a built server, as the service that transports drive.
-//! * `shared`: what a built server shares with all of its calls.
-//! * `serve`: serves over a transport, in one line.
-//! * `http`: serves over HTTP; `disabled`: methods of features that are off.
-//! * `router`: routes a request by its method to the feature that serves it.
-//! * `discover`: the capabilities and instructions of a server.
-//! * `registry`: the features of a server, which may change while it runs.
-//! * `notify`: notifies clients of changes.
-//! * `mount`: servers in a namespace of another server.
-//! * [`layer`]: code around calls.
-//!
-//! From the feature to the user's function, and back:
-//!
-//! * `feature`: tools, resources and prompts; `feature/run.rs` runs a call.
-//! * `extension`: methods outside of the specification that a program adds.
-//! * `skills`: folders of skills, as resources and an extension.
-//! * `task`: calls that go on after their first answer.
-//! * `call`: one call, as extractors see it.
-//! * `handler`: functions as handlers.
-//! * [`extract`]: what a handler can take as parameters.
-//! * [`respond`]: what a handler can return.
-//! * `error`: what a handler fails with; `chain`: an error with its causes, in one line.
-//! * `tool_response`: the answer that every tool result of this crate goes through.
-//!
-//! What these need:
-//!
-//! * `schema`: Rust types as the schemas that clients see.
-//! * `tool_validator`: checks arguments and results of a tool against its schemas.
-//! * `text_arguments`: arguments that are strings, read as the types of parameters.
-//! * `uri`: checks URIs of resources.
-//! * `states`: the values that a server was given with `.state(..)`.
-//! * `seal`: encrypts the state that a client keeps between rounds.
-//! * `secret`: names of secrets, which forms must not ask for.
-//! * `sync`: a signal that several tasks wait for.
-//! * `together`: futures that run side by side.
-//! * `trace`: events of `tracing` as log messages; `polled`: the call that they belong to.
+//! For readers of the source. The modules are listed in layers, from what a program calls down to
+//! what everything needs. A module uses modules of its own layer and of those after it, never of
+//! those before it. `feature` is the centre: what is before it finds the feature that a request is
+//! for, and what is after it runs the function of the user.
 
-// One group per group of the reading order above; the formatter sorts within a group.
-
-mod disabled;
-mod discover;
+// Serving: a built server behind a transport.
+mod disabled; // methods of cargo features that are off
 #[cfg(feature = "http")]
-pub mod http;
-pub mod layer;
-mod mount;
-mod notify;
-mod registry;
-mod router;
-mod serve;
-mod server;
-mod service;
-mod shared;
+pub mod http; // over HTTP
+mod serve; // over stdin and stdout or another transport, in one line
+#[cfg(feature = "tracing")]
+pub mod trace; // events of `tracing` as log messages
 
-mod call;
-mod chain;
-mod error;
-mod extension;
-pub mod extract;
-mod feature;
-mod handler;
-pub mod respond;
+// The server: from builder methods to the service that transports drive.
+mod server; // a server and its builder methods
+mod service; // a built server
 #[cfg(feature = "skills")]
-mod skills;
-mod task;
-mod together;
-mod tool_response;
+mod skills; // folders of skills, as resources and an extension
 
-#[cfg(feature = "tracing")]
-mod polled;
-mod schema;
-pub mod seal;
-mod secret;
-mod states;
-mod sync;
-mod text_arguments;
-mod tool_validator;
-#[cfg(feature = "tracing")]
-pub mod trace;
-mod uri;
+// Requests: from a method and a name to what serves it.
+mod discover; // the capabilities and instructions of a server
+mod router; // to a feature, a mounted server, a task or an extension
+
+// What a server keeps while it runs.
+mod mount; // servers in a namespace of another server
+mod notify; // subscriptions, and the changes to notify them of
+mod registry; // the features, which may change
+mod task; // calls that go on after their first answer
+
+// What a program offers, checked and ready to be called.
+mod extension; // methods outside of the specification
+mod feature; // tools, resources and prompts
+
+// Running one call: through the layers around it to the function.
+mod handler; // functions as handlers
+pub mod layer; // code around calls
+mod run; // drives a call until its handler has ended or asks
+
+// The function: what it may take and return.
+pub mod extract; // what it takes
+pub mod respond; // what it returns
+mod signature; // what the types of both declare, when it is registered
+
+// One call, and how it fails.
+mod call; // all that extractors take their values from
+mod error; // what handlers fail with, and what a server cannot be built with
+
+// What these need.
+mod schema; // Rust types as the schemas that clients see
+pub mod seal; // encrypts the state that a client keeps between rounds
+mod secret; // names of secrets, which forms must not ask for
+mod states; // the values that a server was given with `.state(..)`
+mod sync; // a signal that several tasks wait for
+mod text_arguments; // arguments that are strings, read as the types of parameters
+mod tool_response; // the answer that every tool result goes through
+mod tool_validator; // checks arguments and results of a tool against its schemas
 
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::request::{Access, Claims, Owner};
 #[cfg(feature = "skills")]
 pub use bowline_skills::{SkillError, SkillLimits, Skills};
 pub use bowline_types::ext::apps::ResourceUi;
+pub use bowline_types::tool::TaskSupport;
 pub use call::Call;
-pub use error::{BoxError, Error, HandlerError, Result};
+pub use error::{BoxError, BuildError, Error, HandlerError, Result};
 pub use extension::Extension;
 pub use extract::{
     Args, Ask, AskError, Cancel, Context, Elicited, Log, Params, Progress, State, Typed, Uri,
@@ -130,7 +105,7 @@ pub use extract::{
 pub use feature::{
     Definition, Feature, IntoFeature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn,
 };
-pub use handler::{Handler, HandlerSignature, TemplateHandler};
+pub use handler::{Handler, TemplateHandler};
 pub use notify::Notify;
 pub use registry::Registry;
 pub use respond::{
@@ -140,6 +115,7 @@ pub use respond::{
 pub use router::ListKind;
 pub use seal::{StateKey, StateKeys, StateKeysError};
 pub use serve::ServeError;
-pub use server::{BuildError, Server};
+pub use server::Server;
 pub use service::{ResponseFuture, Service};
-pub use task::{TaskLimits, TaskSupport};
+pub use signature::HandlerSignature;
+pub use task::TaskLimits;

@@ -20,9 +20,8 @@ use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 use futures_core::future::BoxFuture;
 
-use crate::feature::TaskRoutes;
+use crate::error::BuildError;
 use crate::layer::{ErasedService, Fault};
-use crate::server::BuildError;
 
 pub(crate) mod lists;
 
@@ -32,14 +31,14 @@ pub(crate) struct Mount {
     pub(crate) namespace: Namespace,
     route: ErasedService,
     offer: Arc<dyn Offer>,
-    tasks: Option<TaskSource>,
+    has_tasks: Option<HasTasks>,
 }
 
-/// Finds the code for tasks of a mounted server; `None` as long as none of its tools has tasks.
-pub(crate) type TaskSource = Arc<dyn Fn() -> Option<TaskRoutes> + Send + Sync>;
+/// Whether a mounted server has tools that run as tasks now.
+pub(crate) type HasTasks = Arc<dyn Fn() -> bool + Send + Sync>;
 
 impl Mount {
-    /// Mounts a server in a namespace. `task_source` knows which upstreams can run their tools as
+    /// Mounts a server in a namespace. `task_watch` knows which upstreams can run their tools as
     /// tasks of the server that mounts them.
     ///
     /// # Errors
@@ -48,7 +47,7 @@ impl Mount {
     pub(crate) fn make(
         namespace: String,
         upstream: impl IntoUpstream,
-        task_source: fn(&dyn Any) -> Option<TaskSource>,
+        task_watch: fn(&dyn Any) -> Option<HasTasks>,
     ) -> Result<Self, BuildError> {
         let namespace = Namespace::new(namespace)
             .map_err(|error| BuildError::new(format!("nothing can be mounted in {error}")))?;
@@ -56,13 +55,13 @@ impl Mount {
             |error| BuildError::new(format!("the server mounted as `{namespace}`: {error}"));
         let upstream = upstream.into_upstream().map_err(|error| unfit(error.to_string()))?;
         let route = ErasedService::new(upstream.clone(), Fault::Server);
-        let tasks = task_source(&upstream);
-        Ok(Self { namespace, route, offer: Arc::new(upstream), tasks })
+        let has_tasks = task_watch(&upstream);
+        Ok(Self { namespace, route, offer: Arc::new(upstream), has_tasks })
     }
 
-    /// The code for tasks, if its tools run as tasks of the server that mounts it.
-    pub(crate) fn task_routes(&self) -> Option<TaskRoutes> {
-        self.tasks.as_ref()?()
+    /// Whether its tools run as tasks of the server that mounts it.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.has_tasks.as_ref().is_some_and(|has_tasks| has_tasks())
     }
 
     /// What it offers now.

@@ -24,14 +24,14 @@ use bowline_proto::request::{
 use bowline_proto::sync::lock;
 use bowline_types::error::ErrorObject;
 use bowline_types::subscription::SubscriptionFilter;
-use futures_core::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
 
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
 use crate::extract::FromCall;
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 use crate::sync::Signal;
+use crate::task::FollowedTasks;
 
 use self::shared::Sharing;
 
@@ -169,20 +169,7 @@ pub(crate) struct ListenStream {
     /// What passes on the changes of others.
     relays: Mutex<Vec<Arc<MountRelay>>>,
     /// The tasks that it follows, until it tells of them.
-    tasks: Mutex<Option<Box<dyn TaskChanges>>>,
-}
-
-/// The changes of the tasks that one subscription names. A trait, so that programs without tasks do
-/// not contain the code.
-pub(crate) trait TaskChanges: Send {
-    /// The tasks that are followed.
-    fn ids(&self) -> Vec<String>;
-
-    /// Ready when [`take`](Self::take) may have a change.
-    fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ErrorObject>>;
-
-    /// A change that the client does not know yet, if there is one.
-    fn take(&mut self) -> BoxFuture<'_, Result<Option<ReportedChange>, ErrorObject>>;
+    tasks: Mutex<Option<FollowedTasks>>,
 }
 
 impl ListenStream {
@@ -192,7 +179,7 @@ impl ListenStream {
     }
 
     /// Reports the changes of these tasks too.
-    pub(crate) fn follow(&self, tasks: Box<dyn TaskChanges>) {
+    pub(crate) fn follow(&self, tasks: FollowedTasks) {
         *lock(&self.tasks) = Some(tasks);
     }
 
@@ -223,7 +210,7 @@ impl ListenStream {
     ) -> Response {
         let mut tasks = lock(&self.tasks).take();
         let mut honoured = self.honoured().await;
-        honoured.task_ids = tasks.as_ref().map(|tasks| tasks.ids()).unwrap_or_default();
+        honoured.task_ids = tasks.as_ref().map(FollowedTasks::ids).unwrap_or_default();
         let mut change = ReportedChange::Acknowledged(honoured.clone());
         while parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
             change = loop {
@@ -243,7 +230,7 @@ impl ListenStream {
     }
 
     /// Waits until there may be a change to report.
-    async fn changed(&self, tasks: &mut Option<Box<dyn TaskChanges>>) -> Result<(), ErrorObject> {
+    async fn changed(&self, tasks: &mut Option<FollowedTasks>) -> Result<(), ErrorObject> {
         let Some(tasks) = tasks else {
             self.subscription.changed().await;
             return Ok(());
@@ -259,7 +246,7 @@ impl ListenStream {
     /// Takes a pending change.
     async fn take(
         &self,
-        tasks: &mut Option<Box<dyn TaskChanges>>,
+        tasks: &mut Option<FollowedTasks>,
     ) -> Result<Option<ReportedChange>, ErrorObject> {
         match (self.subscription.take(), tasks) {
             (None, Some(tasks)) => tasks.take().await,

@@ -3,19 +3,18 @@
 mod insert;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
 use bowline_proto::sync::{read, write};
 
 use crate::call::Call;
-use crate::error::{Error, Result as HandlerResult};
+use crate::error::{BuildError, Error, Result as HandlerResult};
 use crate::extract::FromCall;
 use crate::feature::set::{FeatureSet, Snapshot};
-use crate::feature::{PromptEntry, ResourceEntry, TaskRoutes, TemplateEntry, ToolEntry};
-use crate::handler::signature::HandlerSignature;
+use crate::feature::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use crate::mount::Mount;
 use crate::notify::Notify;
-use crate::server::BuildError;
+use crate::signature::HandlerSignature;
 use crate::states::States;
 
 /// The features of a server, to be changed while it serves. Cheap to clone.
@@ -69,10 +68,8 @@ struct Inner {
     states: RwLock<Option<States>>,
     /// Whether the server declares logging although no handler takes `Log`.
     logs: AtomicBool,
-    /// The routes that are [linked](crate::router::FeatureRoutes), by type.
-    routes: RwLock<States>,
-    /// The routes of tasks. Apart from the others, because every call of a tool looks here.
-    task_routes: OnceLock<TaskRoutes>,
+    /// Whether there has been a tool that runs as a task.
+    has_had_tasks: AtomicBool,
 }
 
 impl FromCall for Registry {
@@ -104,9 +101,9 @@ impl Registry {
     }
 
     fn with(sets: Sets) -> Self {
-        let (mounts, states, logs, routes, task_routes) = Default::default();
+        let (mounts, states, logs, has_had_tasks) = Default::default();
         let notify = Notify::new();
-        Self(Arc::new(Inner { sets, mounts, notify, states, logs, routes, task_routes }))
+        Self(Arc::new(Inner { sets, mounts, notify, states, logs, has_had_tasks }))
     }
 
     /// A registry of the same features that changes by itself.
@@ -119,11 +116,7 @@ impl Registry {
             prompts: prompts.fork(),
         });
         *write(&fork.0.mounts) = self.mounts();
-        let routes = read(&self.0.routes).clone();
-        *write(&fork.0.routes) = routes;
-        if let Some(routes) = self.task_routes() {
-            fork.link_tasks(*routes);
-        }
+        fork.0.has_had_tasks.store(self.has_had_tasks(), Ordering::Relaxed);
         fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
         fork
     }
@@ -161,24 +154,9 @@ impl Registry {
         removed
     }
 
-    /// Stores a table of routes.
-    fn link<T: Send + Sync + 'static>(&self, routes: T) {
-        write(&self.0.routes).insert(routes);
-    }
-
-    /// A table of routes, if a feature needs it.
-    pub(crate) fn routes<T: Copy + Send + Sync + 'static>(&self) -> Option<T> {
-        read(&self.0.routes).get().copied()
-    }
-
-    /// Stores the routes of tasks.
-    fn link_tasks(&self, routes: TaskRoutes) {
-        self.0.task_routes.get_or_init(|| routes);
-    }
-
-    /// The routes of tasks, if there has been a tool that runs as one.
-    pub(crate) fn task_routes(&self) -> Option<&TaskRoutes> {
-        self.0.task_routes.get()
+    /// Whether there has been a tool that runs as a task. If it was removed, its tasks go on.
+    pub(crate) fn has_had_tasks(&self) -> bool {
+        self.0.has_had_tasks.load(Ordering::Relaxed)
     }
 
     /// Declares logging, even if no handler takes `Log`.

@@ -21,34 +21,32 @@ use bowline_types::text::excerpt;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
+use crate::call::ServerShared;
 use crate::discover::{ResourceSubscriptions, capabilities, instructions, own_capabilities};
 use crate::extension::BuiltExtensions;
-use crate::feature::invoke::Invocation;
-use crate::feature::run::HandlerRun;
 use crate::feature::visible::{CallerView, VisibilityFilter};
 use crate::feature::{NotificationHandler, ToolEntry};
 use crate::layer::always_ready;
 use crate::registry::Registry;
-use crate::shared::ServerShared;
-use crate::task::may_list;
-use crate::task::server_tasks::RecordedCallRunner;
+use crate::run::{HandlerRun, Invocation};
+use crate::task::{RecordedCallRunner, ServerTasks, call_tool, may_list};
 
 mod caching;
 mod complete;
 mod extensions;
-mod features;
 mod holders;
 mod list;
 mod merge;
 mod mounted;
-mod optional;
+mod prompt;
 mod resource;
 #[cfg(feature = "skills")]
 mod skills;
+mod tasks;
+mod together;
 
 pub(crate) use caching::ListCaching;
 pub use caching::ListKind;
-pub(crate) use optional::{FeatureRoutes, MountRoutes};
 
 /// Serves requests by their method. Cheap to clone. Lives in the
 /// [`Service`](crate::service::Service), and is called through it only.
@@ -58,6 +56,7 @@ pub(crate) struct Router(Arc<Inner>);
 struct Inner {
     registry: Registry,
     shared: Arc<ServerShared>,
+    tasks: Arc<ServerTasks>,
     profile: Profile,
 }
 
@@ -79,8 +78,9 @@ pub(crate) struct Profile {
 }
 
 impl Router {
-    pub(crate) fn new(registry: Registry, shared: Arc<ServerShared>, profile: Profile) -> Self {
-        Self(Arc::new(Inner { registry, shared, profile }))
+    pub(crate) fn new(registry: Registry, tasks: Arc<ServerTasks>, profile: Profile) -> Self {
+        let shared = tasks.shared().clone();
+        Self(Arc::new(Inner { registry, shared, tasks, profile }))
     }
 
     /// Serves calls of stored tasks again, as long as the server is there.
@@ -91,26 +91,34 @@ impl Router {
 
     /// Serves one request.
     ///
-    /// Tools come first because nearly all calls are theirs. Methods for resources, prompts and
-    /// completions are linked only into servers that have such features (`optional`).
+    /// Tools come first because nearly all calls are theirs.
     pub(crate) fn route(&self, request: Request) -> Routed {
+        use Method::{TasksCancel, TasksGet, TasksList, TasksResult, TasksUpdate};
         let served = match request.parts.method {
             Method::ToolsCall => self.call_tool(request),
+            Method::PromptsGet => self.get_prompt(request),
+            Method::ResourcesRead => self.read_resource(request),
+            Method::ResourcesSubscribe => self.subscribe(request),
+            Method::ResourcesUnsubscribe => Ok(self.pass_unsubscribe(&request)),
+            Method::CompletionComplete => self.complete(request),
             Method::ServerDiscover => self.discover(&request).map(Routed::done),
             Method::SubscriptionsListen => self.listen(request),
-            Method::RootsListChanged => Ok(self.hear_of_roots(request)),
-            Method::ResourcesUnsubscribe => Ok(self.pass_unsubscribe(&request)),
+            Method::RootsListChanged => Ok(self.roots_changed(request)),
+            TasksGet | TasksUpdate | TasksCancel | TasksResult | TasksList => {
+                self.serve_task(request)
+            }
+            Method::Custom(_) => self.serve_extension(&request),
             method if is_list(method) => self.list(&request),
-            _ => self.serve_optional(request),
+            method => Err(not_offered(method)),
         };
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
     }
 
     /// A server without mounts lists at once, usually from pages that are written already.
     fn list(&self, request: &Request) -> Result<Routed, ErrorObject> {
-        match self.list_mounted(request) {
-            Some(listed) => Ok(Routed::Later(listed)),
-            None => self.list_own(request).map(Routed::done),
+        match self.0.registry.mounts().is_empty() {
+            true => self.list_own(request).map(Routed::done),
+            false => Ok(Routed::Later(self.list_all(request.clone()))),
         }
     }
 
@@ -118,7 +126,10 @@ impl Router {
     fn list_own(&self, request: &Request) -> Response {
         match request.parts.method {
             Method::ToolsList => self.list_tools(request),
-            _ => self.list_optional(request),
+            Method::PromptsList => self.list_prompts(request),
+            Method::ResourcesList => self.list_resources(request),
+            Method::ResourcesTemplatesList => self.list_templates(request),
+            method => Err(not_offered(method)),
         }
     }
 
@@ -145,7 +156,7 @@ impl Router {
         match tools.find(&name, self.view(&request)) {
             Some(tool) => {
                 self.check_task(tool, &request)?;
-                Ok(Routed::Tool(tool.invoke(request, &self.0.shared)))
+                Ok(Routed::Tool(call_tool(tool, request, &self.0.tasks)))
             }
             None => {
                 let name = name.into_owned();
@@ -154,9 +165,9 @@ impl Router {
         }
     }
 
-    /// Mounted servers hear of it first, then the server's own handler runs.
-    fn hear_of_roots(&self, request: Request) -> Routed {
-        let others = self.tell_mounts(&request);
+    /// Notifies the mounted servers first, then runs the server's own handler.
+    fn roots_changed(&self, request: Request) -> Routed {
+        let others = self.notify_mounts(&request);
         let own = match &self.0.profile.roots_changed {
             Some(handler) => {
                 Routed::later(HandlerRun::start(handler.clone(), request, self.0.shared.clone()))
@@ -175,7 +186,7 @@ impl Router {
     /// The connection keeps the subscriptions of a session; mounted servers may follow resources
     /// elsewhere on its behalf.
     fn pass_unsubscribe(&self, request: &Request) -> Routed {
-        match self.tell_mounts(request) {
+        match self.notify_mounts(request) {
             None => Routed::done(Success::empty()),
             Some(others) => Routed::Later(Box::pin(async move {
                 others.await;
@@ -197,10 +208,10 @@ impl Router {
         self.0.registry.needs_authorization().or_else(of_extensions).or_else(of_layers)
     }
 
-    /// What the server shares with its calls.
+    /// The tasks of the server.
     #[cfg(feature = "http")]
-    pub(crate) fn shared(&self) -> &ServerShared {
-        &self.0.shared
+    pub(crate) fn tasks(&self) -> &ServerTasks {
+        &self.0.tasks
     }
 
     /// The capabilities of the server and of the mounted servers, as of now.

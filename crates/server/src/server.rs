@@ -15,8 +15,9 @@ use bowline_types::implementation::{Icon, Implementation};
 use bowline_types::revision::Revision;
 use tower_layer::Layer;
 
+use crate::call::ServerShared;
 use crate::discover::ResourceSubscriptions;
-use crate::error::BoxError;
+use crate::error::{BoxError, BuildError};
 use crate::extension::Extensions;
 use crate::feature::NotificationHandler;
 use crate::feature::visible::VisibilityFilter;
@@ -26,20 +27,16 @@ use crate::registry::Registry;
 use crate::router::{ListCaching, Profile, Router};
 use crate::seal::{Sealer, StateKey, StateKeys};
 use crate::service::Service;
-use crate::shared::ServerShared;
 use crate::states::States;
-use crate::task::TaskLimits;
-use crate::task::server_tasks::ServerTasks;
+use crate::task::{ServerTasks, TaskLimits};
 
-mod build;
 mod extensions;
 mod offer;
 mod session;
 #[cfg(feature = "skills")]
 mod skills;
 mod tasks;
-
-pub use build::BuildError;
+mod ticket;
 
 /// Items per page of a list, unless [`Server::page_size`] sets another number.
 const PAGE_SIZE: usize = 100;
@@ -319,11 +316,12 @@ impl Inner {
             states: self.states.clone(),
             sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),
             limits: self.limits.clone(),
-            tasks: ServerTasks::new(self.task_limits.clone(), self.store.clone()),
             is_private: self.caching.general.scope == CacheScope::Private
                 || self.filter.is_limited(),
             handles: self.handles(),
         });
+        let tasks = ServerTasks::new(self.task_limits.clone(), self.store.clone(), shared.clone());
+        let tasks = Arc::new(tasks);
         let profile = Profile {
             revisions: config.revisions().to_vec(),
             instructions: self.instructions.clone(),
@@ -335,8 +333,8 @@ impl Inner {
             extensions,
             needs_authorization: self.needs_authorization.clone(),
         };
-        let router = Router::new(self.registry.clone(), shared.clone(), profile);
-        _ = shared.tasks.recorded_call_runner.set(router.recaller());
+        let router = Router::new(self.registry.clone(), tasks.clone(), profile);
+        _ = tasks.recorded_call_runner.set(router.recaller());
         let innermost = || ErasedService::new(router.clone(), Fault::Server);
         let wrapped = || self.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
         let layered = (!self.layers.is_empty()).then(wrapped);

@@ -20,11 +20,11 @@ use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
 
+use crate::call::ServerShared;
 use crate::layer::{CallHead, ErasedService, ResultSizeLimit};
-use crate::mount::TaskSource;
+use crate::mount::HasTasks;
 use crate::router::{Routed, Router};
 use crate::seal::{Opener, Sealer};
-use crate::shared::ServerShared;
 
 /// A built server: what every transport drives. Cheap to clone.
 ///
@@ -56,19 +56,19 @@ impl Service {
     /// Sets the store for tasks, unless there is one.
     #[cfg(feature = "http")]
     pub(crate) fn offer_store(&self, store: Arc<dyn bowline_store::Backend>) {
-        self.0.router.shared().tasks.offer_store(store);
+        self.0.router.tasks().offer_store(store);
     }
 
     /// Waits until no task runs here that other processes know of.
     #[cfg(feature = "http")]
     pub(crate) async fn tasks_ended(&self) {
-        self.0.router.shared().tasks.ended().await;
+        self.0.router.tasks().ended().await;
     }
 
-    /// Where the code for tasks of an upstream is found, if it is a built server.
-    pub(crate) fn task_source(upstream: &dyn Any) -> Option<TaskSource> {
+    /// Tells whether an upstream has tools that run as tasks, if it is a built server.
+    pub(crate) fn task_watch(upstream: &dyn Any) -> Option<HasTasks> {
         let service = upstream.downcast_ref::<Self>()?.clone();
-        Some(Arc::new(move || service.0.router.task_routes()))
+        Some(Arc::new(move || service.0.router.has_tasks()))
     }
 
     /// Begins what a server does for its tasks while it serves.

@@ -11,11 +11,11 @@ use bowline_skills::{Catalogue, Skill, SkillError, Skills};
 use bowline_types::cache::CacheHint;
 use bowline_types::json::RawJson;
 
+use crate::error::BuildError;
 use crate::extension::Extension;
 use crate::extract::Uri;
 use crate::feature::Resource;
 use crate::registry::{Registry, WeakRegistry};
-use crate::server::BuildError;
 
 mod serve;
 

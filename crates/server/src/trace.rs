@@ -14,7 +14,7 @@ use tracing_core::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
 use crate::call::Call;
-use crate::polled::current;
+use crate::call::polled::current;
 use crate::registry::Registry;
 use crate::secret::{REDACTED, is_secret};
 use crate::server::Server;
@@ -59,7 +59,7 @@ impl<S: Subscriber> Layer<S> for TraceLayer {
         event.record(&mut fields);
         let message =
             LogMessageParams::new(level, fields.data()).with_logger(event.metadata().target());
-        call.mention(Outgoing::Log(message));
+        call.send_if_room(Outgoing::Log(message));
     }
 }
 

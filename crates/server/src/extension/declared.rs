@@ -8,7 +8,7 @@ use bowline_types::json::Object;
 
 use super::Extension;
 use super::table::{self, ExtensionTable};
-use crate::server::BuildError;
+use crate::error::BuildError;
 use crate::states::States;
 
 /// What a server declares beside its features.

@@ -10,12 +10,12 @@ use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 
 use crate::call::{Call, CallTarget};
+use crate::error::BuildError;
 use crate::error::Result as HandlerResult;
-use crate::feature::run::Callee;
-use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, erase};
 use crate::respond::{IntoMethodResult, IntoNothing};
-use crate::server::BuildError;
+use crate::run::Callee;
+use crate::signature::{HandlerSignature, Purpose};
 use crate::states::States;
 
 /// A method of an extension with its handler. A notification is one too: its result is dropped.
@@ -118,6 +118,6 @@ impl Callee for MethodEntry {
     }
 
     fn grace(&self) -> Option<std::time::Duration> {
-        self.signature.may_clean_up().then_some(crate::feature::GRACE)
+        self.signature.may_clean_up().then_some(crate::run::GRACE)
     }
 }

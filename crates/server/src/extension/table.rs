@@ -12,10 +12,10 @@ use futures_core::future::BoxFuture;
 
 use super::Extension;
 use super::method::MethodEntry;
-use crate::feature::invoke::{innermost, invoke};
+use crate::call::ServerShared;
+use crate::error::BuildError;
 use crate::layer::{ErasedService, Fault};
-use crate::server::BuildError;
-use crate::shared::ServerShared;
+use crate::run::{innermost, invoke};
 use crate::states::States;
 
 /// What the router needs of extensions. A trait, so that the code behind it is linked only into
@@ -136,7 +136,7 @@ impl ExtensionTable for Table {
 
 impl Target {
     fn label(&self) -> String {
-        use crate::feature::run::Callee as _;
+        use crate::run::Callee as _;
         self.entry.label()
     }
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// The arguments of a call, decoded into a type whose schema the client sees.
 ///

@@ -15,6 +15,7 @@ use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::error::code;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
+use bowline_types::read::ReadError;
 use futures_core::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,30 +23,23 @@ use serde::de::DeserializeOwned;
 
 use self::answer::AnswerError;
 use super::FromCall;
-use crate::call::Call;
-use crate::error::{Error, Result};
-use crate::handler::signature::HandlerSignature;
+use crate::call::{Call, Roots, Rounds};
+use crate::error::{AskError, Error, Result, Unsupported};
 use crate::schema;
+use crate::signature::HandlerSignature;
 
 mod answer;
 mod as_task;
-mod error;
 pub(crate) mod form;
 mod legacy;
 mod modern;
-mod roots;
-mod rounds;
 mod sample;
 mod ticket;
 mod url;
-mod visit;
 
-pub use error::{AskError, Unsupported};
-pub use roots::Roots;
-pub(crate) use rounds::{RoundEnd, Rounds};
 pub use sample::{Sample, Sampled};
+pub(crate) use ticket::ticket_admits;
 pub(crate) use url::require_visits;
-pub use visit::Visit;
 
 /// Asks the user for input while a tool runs.
 ///
@@ -212,7 +206,7 @@ impl Ask {
         }
         let call = self.call.clone();
         self.put(InputRequest::ListRoots, move |answer| {
-            let roots = Roots::read(answer)?;
+            let roots = Roots::of(answer.parse().map_err(|error| malformed_roots(&error))?);
             call.know_roots(roots.clone());
             Ok(roots)
         })
@@ -251,6 +245,10 @@ impl Ask {
             }
         })
     }
+}
+
+fn malformed_roots(error: &ReadError) -> AnswerError {
+    AnswerError::Refused(AskError::Malformed(format!("an answer to `roots/list`: {error}")))
 }
 
 /// A question that was asked: await it for the answer.

@@ -3,7 +3,7 @@
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// Lets a handler go on for a while after its call was cancelled.
 ///

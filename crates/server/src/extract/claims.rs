@@ -5,7 +5,7 @@ use bowline_proto::request::Claims;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// The claims of the caller's verified credential. The handler is not called without them.
 ///

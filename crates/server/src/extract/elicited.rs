@@ -11,8 +11,8 @@ use super::ask::form;
 use super::{Ask, FromCall};
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::HandlerSignature;
 use crate::schema;
+use crate::signature::HandlerSignature;
 
 /// What the user filled into a form before the handler ran.
 ///

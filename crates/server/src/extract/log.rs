@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::HandlerSignature;
 use crate::secret::redact;
+use crate::signature::HandlerSignature;
 
 /// Sends log messages to the caller, at the level that the caller asked for.
 ///
@@ -93,7 +93,7 @@ impl Log {
         }
         let Ok(data) = RawJson::from_value(data) else { return };
         let message = LogMessageParams::new(level, redact(data)).with_logger(self.0.name());
-        self.0.mention(Outgoing::Log(message));
+        self.0.send_if_room(Outgoing::Log(message));
     }
 
     fn text(&self, level: LoggingLevel, message: impl fmt::Display) {

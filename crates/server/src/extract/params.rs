@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::{HandlerSignature, Purpose};
+use crate::signature::{HandlerSignature, Purpose};
 
 /// The params of a method or a notification of an [`Extension`](crate::Extension), decoded into a
 /// type. Params that do not fit are answered with -32602 and what is wrong, and the handler is not

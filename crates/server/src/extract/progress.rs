@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// The least time between two reports: each one is a message, and users do not see more than a few
 /// per second.
@@ -74,7 +74,7 @@ impl Progress {
             return;
         }
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        self.call.mention(Outgoing::Progress(ProgressUpdate { progress, total, message }));
+        self.call.send_if_room(Outgoing::Progress(ProgressUpdate { progress, total, message }));
     }
 
     fn is_due(&self, progress: f64, total: Option<f64>) -> bool {

@@ -7,7 +7,7 @@ use bowline_types::error::code;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// What the server was given with [`Server::state`](crate::Server::state), as a copy.
 ///

@@ -10,7 +10,7 @@ use bowline_types::error::code;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
-use crate::handler::signature::{HandlerSignature, Purpose};
+use crate::signature::{HandlerSignature, Purpose};
 
 /// What a user has typed so far of an argument, and what they chose for the others before. It is
 /// the text, wherever a `&str` is wanted.

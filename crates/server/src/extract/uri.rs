@@ -5,7 +5,7 @@ use std::fmt;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::handler::signature::{HandlerSignature, Purpose};
+use crate::signature::{HandlerSignature, Purpose};
 
 /// The URI of the resource that is read, as the client wrote it.
 ///

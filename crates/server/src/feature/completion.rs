@@ -9,14 +9,14 @@ use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 
-use super::run::Callee;
 use crate::call::{Call, CallTarget};
+use crate::error::BuildError;
 use crate::error::Result as HandlerResult;
 use crate::extract::CompletionInput;
-use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, erase};
 use crate::respond::IntoCompletion;
-use crate::server::BuildError;
+use crate::run::Callee;
+use crate::signature::{HandlerSignature, Purpose};
 use crate::states::States;
 use crate::text_arguments::TextArguments;
 

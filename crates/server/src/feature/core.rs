@@ -11,17 +11,14 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::completion::Completers;
-use super::invoke::innermost;
-use super::run::Callee;
-use super::scope::ScopeRules;
 use super::visible::Visibility;
-use crate::error::BoxError;
+use crate::error::{BoxError, BuildError};
 use crate::extract::form;
 use crate::handler::ErasedHandler;
-use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::layer::{ErasedService, Fault};
+use crate::run::{Callee, ScopeRules, innermost};
 use crate::schema;
-use crate::server::BuildError;
+use crate::signature::{HandlerSignature, Purpose};
 use crate::states::States;
 
 /// The part of a feature that is the same for tools, prompts and resources: its handler, which gives

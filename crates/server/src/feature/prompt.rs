@@ -7,10 +7,10 @@ use bowline_types::prompt::{self as wire, GetPromptResult, PromptArgument};
 
 use super::core::{FeatureCore, common_setters};
 use crate::extract::Typed;
-use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{Handler, erase};
 use crate::layer::Fault;
 use crate::respond::{IntoCompletion, IntoPromptResult};
+use crate::signature::{HandlerSignature, Purpose};
 
 mod arguments;
 mod check;

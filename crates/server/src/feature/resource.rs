@@ -11,10 +11,10 @@ use bowline_types::resource::{self as wire, ReadResourceResult};
 use super::core::{FeatureCore, common_setters};
 use crate::call::Call;
 use crate::extract::Typed;
-use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, TemplateHandler, erase, erase_call};
 use crate::layer::Fault;
 use crate::respond::{IntoCompletion, IntoResourceResult};
+use crate::signature::{HandlerSignature, Purpose};
 
 mod entry;
 mod reader;

@@ -16,8 +16,8 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
 
-use super::scope::ScopeRules;
 use super::visible::{CallerView, Definition, Visibility};
+use crate::run::ScopeRules;
 
 /// Something that is listed and found by name.
 pub(crate) trait FeatureEntry: Send + Sync + 'static {

@@ -8,20 +8,20 @@ use bowline_types::tool::{self as wire, CallToolResult, ToolAnnotations};
 use serde::Serialize;
 
 use super::core::{FeatureCore, common_setters};
-use crate::feature::GRACE;
-use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{Handler, erase};
 use crate::layer::Fault;
 use crate::respond::IntoToolResult;
+use crate::run::GRACE;
 use crate::schema;
+use crate::signature::{HandlerSignature, Purpose};
 use crate::tool_validator::SourcedSchema;
 
 mod entry;
-mod task_plan;
+mod task;
 mod view;
 
 pub(crate) use entry::ToolEntry;
-pub(crate) use task_plan::{Following, TaskHost, TaskNeed, TaskPlan, TaskRoutes, WithoutTasks};
+pub(crate) use task::TaskNeed;
 
 /// A function that a model can call.
 ///
@@ -60,7 +60,7 @@ pub struct Tool {
     output: Option<SourcedSchema>,
     grace: Duration,
     /// How calls become tasks, if they may.
-    task: Option<TaskPlan>,
+    task: Option<TaskNeed>,
     /// What the definition says of views; read when the tool is checked.
     ui: Option<ToolUi>,
 }
@@ -185,17 +185,6 @@ impl Tool {
     /// The definition that clients get in `tools/list`.
     pub fn definition(&self) -> &wire::ToolDefinition {
         &self.definition
-    }
-
-    /// Sets how calls become tasks, here and in the definition.
-    pub(crate) fn with_task_plan(
-        mut self,
-        support: wire::TaskSupport,
-        plan: Option<TaskPlan>,
-    ) -> Self {
-        self.definition = self.definition.with_task_support(support);
-        self.task = plan;
-        self
     }
 
     fn hint(mut self, change: impl FnOnce(&mut ToolAnnotations)) -> Self {

@@ -12,7 +12,7 @@ use bowline_http::server::{Admit, Body, HttpConfig};
 use futures_core::future::BoxFuture;
 
 use super::Http;
-use crate::server::BuildError;
+use crate::error::BuildError;
 use crate::service::Service;
 
 /// What [`Http::auth`] takes: settings that become an [`Admit`] for one URL.

@@ -1,18 +1,16 @@
 //! Adds features and mounted servers to a registry.
-//!
-//! What is no tool also stores the [routes](crate::router::FeatureRoutes) that serve it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bowline_proto::sync::{read, write};
 use bowline_types::namespace::Namespace;
 
 use super::Registry;
+use crate::error::BuildError;
 use crate::feature::set::{FeatureEntry, FeatureSet};
 use crate::feature::{CheckedResource, Feature, Prompt, PromptEntry, Resource, Tool, ToolEntry};
 use crate::mount::Mount;
-use crate::router::{FeatureRoutes, MountRoutes};
-use crate::server::BuildError;
 use crate::states::States;
 
 impl Registry {
@@ -42,14 +40,10 @@ impl Registry {
             let message = format!("two servers are mounted as `{namespace}`");
             return Err(BuildError::duplicate(message));
         }
-        let task_routes = mount.task_routes();
         let mounts: Arc<[Mount]> = mounts.iter().cloned().chain([mount]).collect();
         let is_free = |what, name: &str| check_free(&mounts, what, name);
         self.tools().iter().try_for_each(|entry| is_free("tool", entry.name()))?;
         self.prompts().iter().try_for_each(|entry| is_free("prompt", entry.name()))?;
-        self.link(FeatureRoutes::LINKED);
-        self.link(MountRoutes::LINKED);
-        task_routes.into_iter().for_each(|routes| self.link_tasks(routes));
         *write(&self.0.mounts) = mounts;
         Ok(())
     }
@@ -58,8 +52,8 @@ impl Registry {
     pub(crate) fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
         let entry = ToolEntry::check(tool)?;
         check_free(&self.mounts(), "tool", entry.name())?;
-        if let Some(plan) = entry.task_plan() {
-            self.link_tasks(plan.routes);
+        if entry.task_need().is_some() {
+            self.0.has_had_tasks.store(true, Ordering::Relaxed);
         }
         self.check_states(|states| {
             entry.check_states(states)?;
@@ -71,7 +65,6 @@ impl Registry {
     }
 
     pub(crate) fn insert_resource(&self, resource: Resource) -> Result<(), BuildError> {
-        self.link(FeatureRoutes::LINKED);
         match CheckedResource::new(resource)? {
             CheckedResource::Resource(entry) => {
                 self.check_states(|states| entry.reader.check_states(states))?;
@@ -89,7 +82,6 @@ impl Registry {
     }
 
     pub(crate) fn insert_prompt(&self, prompt: Prompt) -> Result<(), BuildError> {
-        self.link(FeatureRoutes::LINKED);
         let entry = PromptEntry::check(prompt)?;
         check_free(&self.mounts(), "prompt", entry.name())?;
         self.check_states(|states| entry.check_states(states))?;
@@ -136,13 +128,11 @@ impl Registry {
 
     /// Declares that there are resources, even while there are none.
     pub(crate) fn offer_resources(&self) {
-        self.link(FeatureRoutes::LINKED);
         self.0.sets.resources.offer();
     }
 
     /// Declares that there are prompts, even while there are none.
     pub(crate) fn offer_prompts(&self) {
-        self.link(FeatureRoutes::LINKED);
         self.0.sets.prompts.offer();
     }
 }

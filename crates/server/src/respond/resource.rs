@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Json;
 use crate::error::{Error, HandlerError, Result};
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// Something that reading a resource may return.
 ///

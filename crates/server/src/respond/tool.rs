@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Error, HandlerError, Result};
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// Something that a tool may return.
 #[diagnostic::on_unimplemented(

@@ -14,8 +14,8 @@ use bowline_types::method::Method;
 use super::{Routed, Router, not_offered, unknown};
 use crate::extract::CompletionInput;
 use crate::feature::completion::{self, Completer, Completers};
-use crate::feature::run::{Callee as _, HandlerRun};
 use crate::feature::visible::CallerView;
+use crate::run::{Callee as _, HandlerRun};
 
 impl Router {
     /// An argument without a completer is answered with an empty list, because clients ask for

@@ -16,7 +16,7 @@ use crate::mount::Mount;
 impl Router {
     /// Serves a method of an extension.
     pub(super) fn serve_extension(&self, request: &Request) -> Result<Routed, ErrorObject> {
-        let passed = self.serve_mounted_extension(request);
+        let passed = self.pass_extension(request);
         let served = passed.or_else(|| self.serve_own_extension(request));
         served.map(Routed::Later).ok_or_else(|| not_offered(request.parts.method))
     }
@@ -32,7 +32,7 @@ impl Router {
 
     /// Serves a method of an extension that mounted servers may have, too; `None` if none of them
     /// declares an extension.
-    pub(super) fn pass_extension(&self, request: &Request) -> Option<BoxFuture<'static, Response>> {
+    fn pass_extension(&self, request: &Request) -> Option<BoxFuture<'static, Response>> {
         let mounts = self.0.registry.mounts();
         let has_any = |mount: &&Mount| !mount.capabilities().extensions.is_empty();
         let mounts: Vec<Mount> = mounts.iter().filter(has_any).cloned().collect();
@@ -45,7 +45,7 @@ impl Router {
         }
         let own = self.serve_own_extension(request);
         if request.parts.method.row().kind == MessageKind::Notification {
-            let others = self.tell_mounts(request);
+            let others = self.notify_mounts(request);
             return Some(Box::pin(async move {
                 if let Some(others) = others {
                     others.await;

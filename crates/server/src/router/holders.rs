@@ -4,11 +4,12 @@
 
 use bowline_proto::request::Parts;
 use bowline_types::error::{ErrorObject, code};
+use futures_core::future::BoxFuture;
 
 use super::Router;
-use super::optional::FoundTraces;
+use super::together::Together;
 use crate::mount::Mount;
-use crate::mount::lists::ResourceTrace;
+use crate::mount::lists::{self, ResourceTrace};
 
 /// The mounted servers that may have a resource.
 #[derive(Default)]
@@ -34,7 +35,7 @@ impl Router {
             return uris.iter().map(|_| all()).collect();
         }
         let mut searches: Vec<_> = uris.iter().map(|_| Search::default()).collect();
-        let mut lists = self.trace_resources(candidates, uris, parts);
+        let mut lists = trace_resources(candidates, uris, parts);
         for mount in candidates {
             let list = lists.next().await;
             for (place, search) in searches.iter_mut().enumerate() {
@@ -44,7 +45,7 @@ impl Router {
                 return searches.into_iter().map(|search| search.end(candidates)).collect();
             }
         }
-        let mut lists = self.trace_templates(candidates, uris, parts);
+        let mut lists = trace_templates(candidates, uris, parts);
         for (number, _) in candidates.iter().enumerate() {
             let list = lists.next().await;
             for (place, search) in searches.iter_mut().enumerate() {
@@ -53,6 +54,33 @@ impl Router {
         }
         searches.into_iter().map(|search| search.end(candidates)).collect()
     }
+}
+
+/// What one of the lists of a mounted server says about each of some resources.
+type FoundTraces = Result<Vec<ResourceTrace>, ErrorObject>;
+
+/// What the lists of resources of mounted servers say about resources, in the order of the servers.
+/// Asks all of them at once.
+fn trace_resources<'a>(
+    mounts: &'a [Mount],
+    uris: &'a [&'a str],
+    parts: &'a Parts,
+) -> Together<'a, FoundTraces> {
+    Together::new(mounts.iter().map(|mount| -> BoxFuture<'a, FoundTraces> {
+        Box::pin(lists::resources(mount, uris, parts))
+    }))
+}
+
+/// What the lists of templates of mounted servers say about URIs, or about templates with these texts,
+/// in the order of the servers. Asks all of them at once.
+pub(super) fn trace_templates<'a>(
+    mounts: &'a [Mount],
+    texts: &'a [&'a str],
+    parts: &'a Parts,
+) -> Together<'a, FoundTraces> {
+    Together::new(mounts.iter().map(|mount| -> BoxFuture<'a, FoundTraces> {
+        Box::pin(lists::templates(mount, texts, parts))
+    }))
 }
 
 /// What is known of one resource.

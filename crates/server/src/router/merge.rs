@@ -30,9 +30,9 @@ use bowline_types::tool::{ListToolsResult, ToolDefinition};
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
+use super::together::Together;
 use super::{Router, not_offered};
 use crate::mount::Mount;
-use crate::together::Together;
 
 impl Router {
     /// Lists the features of the server and of the mounted servers.
@@ -285,7 +285,7 @@ merged! {
         by |tool, mount, parts| {
             tool.name = mount.namespace.qualify(&tool.name);
             let is_hosted = parts.extensions.get::<HostsTasks>().is_some();
-            if mount.task_routes().is_none() && !is_hosted {
+            if !mount.has_tasks() && !is_hosted {
                 // Its calls do not become tasks here.
                 tool.execution = None;
             }

@@ -14,13 +14,13 @@ use bowline_types::namespace::Namespace;
 use bowline_types::subscription::SubscriptionFilter;
 use futures_core::future::BoxFuture;
 
-use super::holders::Holders;
+use super::holders::{Holders, trace_templates};
 use super::resource::Presence;
 use super::{Routed, Router, unknown};
-use crate::feature::{TaskHost, WithoutTasks};
 use crate::mount::lists::ResourceTrace;
 use crate::mount::{Mount, accompanied};
 use crate::notify::ListenStream;
+use crate::task::{TaskHost, WithoutTasks};
 
 impl Router {
     /// Passes a call on to the mounted server that its name leads to. The namespace is taken off,
@@ -32,9 +32,9 @@ impl Router {
         name: &str,
     ) -> Result<Routed, ErrorObject> {
         let (mount, name) = self.mount_of(name).ok_or_else(|| unknown(what, name))?;
-        match mount.task_routes() {
-            Some(_) => self.host_task(&mut request),
-            None => {
+        match mount.has_tasks() {
+            true => self.host_task(&mut request),
+            false => {
                 self.refuse_task(&mount.namespace.qualify(name), &request)?;
                 request.parts.extensions.insert(WithoutTasks);
                 if request.params.value("task").is_some() {
@@ -50,8 +50,8 @@ impl Router {
     fn host_task(&self, request: &mut Request) {
         let extensions = &mut request.parts.extensions;
         if extensions.get::<TaskHost>().is_none() {
-            let (shared, params) = (self.0.shared.clone(), request.params.clone());
-            extensions.insert(TaskHost { shared, params });
+            let (tasks, params) = (self.0.tasks.clone(), request.params.clone());
+            extensions.insert(TaskHost { tasks, params });
         }
     }
 
@@ -110,12 +110,11 @@ impl Router {
             Reference::Resource(template) => {
                 let candidates = self.candidates(ServerCapabilities::supports_completions);
                 let uri = std::mem::take(&mut template.uri);
-                let router = self.clone();
                 // Only the server that has the template may see what the user types.
                 Ok(Routed::Later(Box::pin(async move {
                     let parts = &request.parts;
                     let uris = [uri.as_str()];
-                    let mut traces = router.trace_templates(&candidates, &uris, parts);
+                    let mut traces = trace_templates(&candidates, &uris, parts);
                     for mount in &candidates {
                         if let Some(Ok([ResourceTrace::Listed])) =
                             traces.next().await.as_ref().map(|traces| traces.as_deref())
@@ -131,7 +130,7 @@ impl Router {
     }
 
     /// Passes a notification of the client on to all mounted servers.
-    pub(super) fn tell_mounts(&self, request: &Request) -> Option<BoxFuture<'static, ()>> {
+    pub(super) fn notify_mounts(&self, request: &Request) -> Option<BoxFuture<'static, ()>> {
         let mounts = self.0.registry.mounts();
         let notify = |mount: &Mount| ended(mount.serve(request.clone()));
         let mut others: Vec<_> = mounts.iter().map(notify).collect();
@@ -142,7 +141,10 @@ impl Router {
     }
 
     /// Notifies the client of changes of this server and of the mounted servers.
-    pub(super) async fn tell_all(&self, listening: &ListenStream, parts: &Parts) -> Response {
+    pub(super) async fn tell(&self, listening: &ListenStream, parts: &Parts) -> Response {
+        if self.0.registry.mounts().is_empty() {
+            return self.tell_own(listening, parts).await;
+        }
         let company = self.listen_to_mounts(listening, parts).await;
         accompanied(self.tell_own(listening, parts), company).await
     }

@@ -125,7 +125,7 @@ impl Router {
 
     /// Whether the caller sees the resource at a URI. Hidden and absent differ for this server
     /// alone: a hidden resource must not be looked for in mounted servers.
-    pub(super) fn find_presence(&self, uri: &str, parts: &Parts) -> Presence {
+    pub(super) fn presence(&self, uri: &str, parts: &Parts) -> Presence {
         let registry = &self.0.registry;
         let is_there = || {
             registry.resources().contains(uri)

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::chain::chain;
-use crate::server::BuildError;
+use crate::error::{BuildError, chain};
 
 /// What `run`, `serve`, `bind` and `listen` fail with: why a server does not serve, or no longer
 /// does.

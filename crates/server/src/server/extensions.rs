@@ -7,7 +7,8 @@ use bowline_types::ext::{apps, tasks};
 use bowline_types::json::Object;
 use serde::Serialize;
 
-use super::{BuildError, Inner, Server};
+use super::{Inner, Server};
+use crate::error::BuildError;
 use crate::extension::{BuiltExtensions, Extension};
 
 impl Server {

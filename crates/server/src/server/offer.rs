@@ -6,8 +6,9 @@ use bowline_proto::request::Parts;
 use bowline_proto::upstream::IntoUpstream;
 use bowline_types::cache::{CacheHint, CacheScope};
 
-use super::{BuildError, Inner, Server};
+use super::{Inner, Server};
 use crate::discover::ResourceSubscriptions;
+use crate::error::BuildError;
 use crate::feature::{Definition, IntoFeature, Prompt, Resource, Tool};
 use crate::mount::Mount;
 use crate::router::ListKind;
@@ -107,7 +108,7 @@ impl Server {
     /// ```
     #[must_use]
     pub fn mount(self, namespace: impl Into<String>, upstream: impl IntoUpstream) -> Self {
-        let mounted = Mount::make(namespace.into(), upstream, Service::task_source);
+        let mounted = Mount::make(namespace.into(), upstream, Service::task_watch);
         self.edit(|inner| inner.note(mounted.and_then(|mount| inner.registry.mount(mount))))
     }
 

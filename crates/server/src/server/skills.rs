@@ -2,7 +2,8 @@
 
 use bowline_skills::Skills;
 
-use super::{BuildError, Inner, Server};
+use super::{Inner, Server};
+use crate::error::BuildError;
 use crate::extension::Extensions;
 
 impl Server {

@@ -20,8 +20,8 @@ use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
 use super::records::{self, RecordError};
 use super::run::TaskRun;
+use super::server_tasks::ServerTasks;
 use crate::layer::{CallHead, ResultSizeLimit};
-use crate::shared::ServerShared;
 
 /// The record of a task. If the task was abandoned, it is ended or run again first.
 ///
@@ -29,15 +29,15 @@ use crate::shared::ServerShared;
 ///
 /// If there is none, or the store fails.
 pub(super) async fn read(
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
     store: &TaskStore,
     name: &TaskName,
 ) -> Result<TaskRecord, RecordError> {
     let record = records::read(store, name).await?;
-    if record.has_ended() || !shared.tasks.has_abandoned(store, record.replica(), name).await? {
+    if record.has_ended() || !tasks.has_abandoned(store, record.replica(), name).await? {
         return Ok(record);
     }
-    take_over(shared, store, name, &record).await?;
+    take_over(tasks, store, name, &record).await?;
     records::read(store, name).await
 }
 
@@ -48,13 +48,13 @@ pub(super) async fn read(
 ///
 /// If the record is gone, or the store fails.
 pub(super) async fn take_over(
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
     store: &TaskStore,
     name: &TaskName,
     abandoned: &TaskRecord,
 ) -> Result<bool, RecordError> {
     if abandoned.may_run_again() {
-        match claim(shared, store, name, abandoned).await {
+        match claim(tasks, store, name, abandoned).await {
             // This server keeps less of a task than the one that stopped. So the task ends.
             Err(RecordError::TooLong(_)) => {}
             claimed => return claimed,
@@ -72,16 +72,16 @@ pub(super) async fn take_over(
 
 /// Gives the task to this server, and runs its call. Returns `false` if it has to wait.
 async fn claim(
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
     store: &TaskStore,
     name: &TaskName,
     abandoned: &TaskRecord,
 ) -> Result<bool, RecordError> {
-    if shared.tasks.lease.is_stopping() {
+    if tasks.lease.is_stopping() {
         return Ok(false);
     }
     let claim = Claim {
-        shared: shared.clone(),
+        tasks: tasks.clone(),
         store: store.clone(),
         name: name.clone(),
         replica: abandoned.replica().to_owned(),
@@ -96,7 +96,7 @@ async fn claim(
 
 /// An abandoned task that this server is about to take.
 struct Claim {
-    shared: Arc<ServerShared>,
+    tasks: Arc<ServerTasks>,
     store: TaskStore,
     name: TaskName,
     /// The server that stopped.
@@ -127,14 +127,14 @@ impl Claim {
         _ = answer.send(outcome);
         if let Some(again) = again {
             let SecondRun { call, run, watch, expires } = *again;
-            let call = serve_again(call, &run, &self.shared);
+            let call = serve_again(call, &run, &self.tasks);
             run.drive(Box::pin(call), watch, expires).await;
         }
     }
 
     async fn take(&self) -> Result<Taken, RecordError> {
-        let Self { shared, store, name, replica, left } = self;
-        let running = match shared.tasks.lease.enter(store, name.id()).await? {
+        let Self { tasks, store, name, replica, left } = self;
+        let running = match tasks.lease.enter(store, name.id()).await? {
             Entrance::Entered(running) => running,
             // Another request is about to do the same, or no more tasks may run here.
             Entrance::RunsAlready | Entrance::Full => return Ok(Taken::Waits),
@@ -146,7 +146,7 @@ impl Claim {
         });
         let Some(call) = claimed.await? else { return Ok(Taken::ByAnother) };
         let expires = Instant::now() + *left;
-        let run = TaskRun::new(shared, name.clone(), running, None);
+        let run = TaskRun::new(tasks, name.clone(), running, None);
         Ok(Taken::Runs(Box::new(SecondRun { call, run, watch, expires })))
     }
 }
@@ -164,7 +164,7 @@ enum Taken {
 fn serve_again(
     call: RecordedCall,
     run: &TaskRun,
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
 ) -> impl Future<Output = Response> + Send + use<> {
     // Exchanges count calls of a connection; this call has none.
     let exchange = ExchangeId(0);
@@ -173,9 +173,9 @@ fn serve_again(
         let outbox = Outbox::new(exchange, run.sink.clone());
         inside(call.request(owner, outbox, exchange), run.sink.clone())
     });
-    let size = ResultSizeLimit::new(shared.limits.result);
+    let size = ResultSizeLimit::new(tasks.shared.limits.result);
     let head = request.as_ref().map(CallHead::of);
-    let served = request.and_then(|request| (shared.tasks.recorded_call_runner.get()?)(request));
+    let served = request.and_then(|request| (tasks.recorded_call_runner.get()?)(request));
     async move {
         let (Some(head), Some(served)) = (head, served) else {
             return Err(ErrorObject::internal("the task cannot run again"));

@@ -11,11 +11,10 @@ use bowline_proto::request::{Request, Response, Success};
 use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 
-use crate::call::{Call, CallTarget};
+use crate::call::{Call, CallTarget, ServerShared};
 use crate::error::Result as HandlerResult;
 use crate::feature::ToolEntry;
-use crate::feature::run::{Callee, HandlerRun};
-use crate::shared::ServerShared;
+use crate::run::{Callee, HandlerRun};
 
 /// Asks, and returns whether there was anything to ask.
 ///

@@ -4,6 +4,7 @@
 //! another owner is not found there, like one that does not exist.
 
 use std::collections::HashSet;
+use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -11,26 +12,24 @@ use bowline_proto::request::{Parts, ReportedChange};
 use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks::Task;
-use futures_core::future::BoxFuture;
 
 use super::records::{self, RecordError};
-use crate::notify::TaskChanges;
-use crate::shared::ServerShared;
+use super::server_tasks::ServerTasks;
 
 /// Follows those of the named tasks that the caller has. Ids beyond
 /// [`Limits::subscribed_resources`](bowline_proto::limits::Limits::subscribed_resources) are left
 /// out, and the acknowledgement does not list them.
-pub(super) fn follow(
+pub(crate) fn follow(
     mut ids: Vec<String>,
     parts: &Parts,
-    shared: &Arc<ServerShared>,
-) -> BoxFuture<'static, Result<Box<dyn TaskChanges>, ErrorObject>> {
+    tasks: &Arc<ServerTasks>,
+) -> impl Future<Output = Result<FollowedTasks, ErrorObject>> + Send + use<> {
     let mut named = HashSet::new();
     ids.retain(|id| records::is_id(id) && named.insert(id.clone()));
-    ids.truncate(shared.limits.subscribed_resources);
+    ids.truncate(tasks.shared.limits.subscribed_resources);
     let names: Vec<_> = ids.into_iter().map(|id| records::name(parts, id)).collect();
-    let store = shared.tasks.store();
-    Box::pin(async move {
+    let store = tasks.store();
+    async move {
         let mut tasks = Vec::new();
         for name in names {
             let now = records::now();
@@ -39,13 +38,13 @@ pub(super) fn follow(
                 tasks.push(FollowedTask { name, watch, is_due: true, known: None });
             }
         }
-        Ok(Box::new(FollowedTasks { store, tasks, next: 0 }) as Box<dyn TaskChanges>)
-    })
+        Ok(FollowedTasks { store, tasks, next: 0 })
+    }
 }
 
-/// The tasks of one subscription. Those that have ended or expired are left out, since they never
+/// The tasks that one subscription names. Those that have ended or expired are left out, since they never
 /// change again.
-struct FollowedTasks {
+pub(crate) struct FollowedTasks {
     store: TaskStore,
     tasks: Vec<FollowedTask>,
     /// Where to look for the next due task, so that no task keeps others from being reported.
@@ -62,12 +61,14 @@ struct FollowedTask {
     known: Option<Task>,
 }
 
-impl TaskChanges for FollowedTasks {
-    fn ids(&self) -> Vec<String> {
+impl FollowedTasks {
+    /// Their ids.
+    pub(crate) fn ids(&self) -> Vec<String> {
         self.tasks.iter().map(|task| task.name.id().to_owned()).collect()
     }
 
-    fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ErrorObject>> {
+    /// Ready when [`take`](Self::take) may have a change.
+    pub(crate) fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ErrorObject>> {
         for task in &mut self.tasks {
             while let Poll::Ready(changed) = task.watch.poll_changed(cx) {
                 changed.map_err(RecordError::from)?;
@@ -80,20 +81,17 @@ impl TaskChanges for FollowedTasks {
         }
     }
 
-    fn take(&mut self) -> BoxFuture<'_, Result<Option<ReportedChange>, ErrorObject>> {
-        Box::pin(async move {
-            while let Some(place) = self.due() {
-                if let Some(task) = self.read(place).await? {
-                    let (id, task) = (task.task_id.clone(), records::json(&task)?);
-                    return Ok(Some(ReportedChange::Task { id, task }));
-                }
+    /// A change that the client does not know yet, if there is one.
+    pub(crate) async fn take(&mut self) -> Result<Option<ReportedChange>, ErrorObject> {
+        while let Some(place) = self.due() {
+            if let Some(task) = self.read(place).await? {
+                let (id, task) = (task.task_id.clone(), records::json(&task)?);
+                return Ok(Some(ReportedChange::Task { id, task }));
             }
-            Ok(None)
-        })
+        }
+        Ok(None)
     }
-}
 
-impl FollowedTasks {
     /// The place of a task that is due.
     fn due(&self) -> Option<usize> {
         let count = self.tasks.len();

@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use super::abandoned;
 use super::record::{RecordedAnswer, RecordedQuestion, TaskRecord};
 use super::records::{self, RecordError};
-use crate::shared::ServerShared;
+use super::server_tasks::ServerTasks;
 
 /// The most tasks of one page of `tasks/list`.
 const PAGE: usize = 50;
@@ -50,15 +50,15 @@ pub(super) fn created(record: &TaskRecord, id: &str) -> Response {
 pub(super) async fn serve(
     store: &TaskStore,
     request: &Request,
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
 ) -> Response {
     if request.parts.method == Method::TasksList {
-        return list(store, request, shared).await;
+        return list(store, request, tasks).await;
     }
     let name = records::named(request)?;
     match request.parts.method {
         Method::TasksGet => {
-            complete(&abandoned::read(shared, store, &name).await?.as_core_task(name.id()))
+            complete(&abandoned::read(tasks, store, &name).await?.as_core_task(name.id()))
         }
         Method::TasksCancel => {
             let cancelled = records::change(store, &name, |record| {
@@ -66,14 +66,14 @@ pub(super) async fn serve(
             });
             let ended = || ErrorObject::invalid_params("the task has ended already");
             let cancelled = cancelled.await?.ok_or_else(ended)?;
-            shared.tasks.sinks.close(&cancelled);
+            tasks.sinks.close(&cancelled);
             complete(&cancelled)
         }
-        _ => ResultRequest { store, name: &name, parts: &request.parts, shared }.serve().await,
+        _ => ResultRequest { store, name: &name, parts: &request.parts, tasks }.serve().await,
     }
 }
 
-async fn list(store: &TaskStore, request: &Request, shared: &Arc<ServerShared>) -> Response {
+async fn list(store: &TaskStore, request: &Request, tasks: &Arc<ServerTasks>) -> Response {
     if !may_list(&request.parts) {
         let message = "`tasks/list` is not offered: the server cannot tell its callers apart";
         return Err(ErrorObject::method_not_found(message));
@@ -86,17 +86,17 @@ async fn list(store: &TaskStore, request: &Request, shared: &Arc<ServerShared>) 
     let owner = records::owner_key(&request.parts.owner);
     let now = records::now();
     let ids = store.ids(&owner, after, PAGE + 1, now).await.map_err(RecordError::from)?;
-    let mut tasks = Vec::new();
+    let mut listed = Vec::new();
     for id in ids.iter().take(PAGE) {
         let name = records::name(&request.parts, id.clone());
-        match abandoned::read(shared, store, &name).await {
-            Ok(record) => tasks.push(record.as_core_task(id)),
+        match abandoned::read(tasks, store, &name).await {
+            Ok(record) => listed.push(record.as_core_task(id)),
             // It has expired, or is about to be created.
             Err(RecordError::Unknown) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    let mut page = ListTasksResult::new(tasks);
+    let mut page = ListTasksResult::new(listed);
     page.next_cursor = ids.get(PAGE).and(ids.get(PAGE - 1)).map(|last| Cursor::new(last.clone()));
     complete(&page)
 }
@@ -106,7 +106,7 @@ struct ResultRequest<'a> {
     store: &'a TaskStore,
     name: &'a TaskName,
     parts: &'a Parts,
-    shared: &'a Arc<ServerShared>,
+    tasks: &'a Arc<ServerTasks>,
 }
 
 /// The key of a question, and what the client answered.
@@ -120,7 +120,7 @@ impl ResultRequest<'_> {
         let (answers, mut answered) = mpsc::unbounded_channel();
         let mut asked = AskedQuestions { request: self, keys: HashSet::new() };
         loop {
-            let record = abandoned::read(self.shared, self.store, self.name).await?;
+            let record = abandoned::read(self.tasks, self.store, self.name).await?;
             if let Some(response) = record.response() {
                 return response.map(|success| self.related(&success));
             }
@@ -200,7 +200,7 @@ impl AskedQuestions<'_> {
     }
 
     fn claim(&self, key: &str) -> bool {
-        lock(&self.request.shared.tasks.carried).insert(self.place(key))
+        lock(&self.request.tasks.carried).insert(self.place(key))
     }
 
     fn place(&self, key: &str) -> (String, String) {
@@ -210,7 +210,7 @@ impl AskedQuestions<'_> {
 
 impl Drop for AskedQuestions<'_> {
     fn drop(&mut self) {
-        let mut carried = lock(&self.request.shared.tasks.carried);
+        let mut carried = lock(&self.request.tasks.carried);
         for key in &self.keys {
             carried.remove(&self.place(key));
         }

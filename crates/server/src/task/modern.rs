@@ -12,8 +12,8 @@ use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 
 use super::record::{RecordedAnswer, TaskRecord};
+use super::server_tasks::ServerTasks;
 use super::{abandoned, records};
-use crate::shared::ServerShared;
 
 /// Whether a request declares the extension. The capability `tasks` of 2025-11-25 does not count
 /// (XTASK-51), and neither does the extension in other revisions (XTASK-50).
@@ -38,7 +38,7 @@ pub(super) fn created(record: &TaskRecord, id: &str) -> Response {
 pub(super) async fn serve(
     store: &TaskStore,
     request: &Request,
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
 ) -> Response {
     let method = request.parts.method;
     if !declares_tasks(&request.parts) {
@@ -47,14 +47,14 @@ pub(super) async fn serve(
     let name = records::named(request)?;
     match method {
         Method::TasksGet => {
-            let task = abandoned::read(shared, store, &name).await?.as_task(name.id());
+            let task = abandoned::read(tasks, store, &name).await?.as_task(name.id());
             return Ok(Success::raw(records::json(&task)?, Meta::new()));
         }
         Method::TasksUpdate => {
             let params: UpdateTaskParams =
                 request.params.parse_all().map_err(ErrorObject::misread_params)?;
             // No answer reaches a server that has stopped.
-            abandoned::read(shared, store, &name).await?;
+            abandoned::read(tasks, store, &name).await?;
             records::change(store, &name, |record| {
                 for (key, answer) in params.input_responses.iter() {
                     let (key, answer) = (key.to_owned(), Some(answer.clone()));

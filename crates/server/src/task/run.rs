@@ -16,8 +16,8 @@ use super::origin::Origin;
 use super::pauses::Pauses;
 use super::record::{RecordedAnswer, TaskRecord};
 use super::records::{self, RecordError};
+use super::server_tasks::ServerTasks;
 use super::sink::{Pending, TaskSink};
-use crate::shared::ServerShared;
 
 /// A task that runs in this process.
 pub(super) struct TaskRun {
@@ -51,13 +51,13 @@ enum Verdict {
 impl TaskRun {
     /// A run whose call reports to `origin`, if there is one.
     pub(super) fn new(
-        shared: &ServerShared,
+        tasks: &ServerTasks,
         name: TaskName,
         running: RunningTask,
         origin: Option<Origin>,
     ) -> Self {
         let sink = Arc::new(TaskSink::new(origin));
-        let (store, questions) = (shared.tasks.store(), shared.limits.questions.max(1));
+        let (store, questions) = (tasks.store(), tasks.shared.limits.questions.max(1));
         Self { store, name, sink, running, questions, waiting: HashMap::new() }
     }
 

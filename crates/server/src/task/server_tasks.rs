@@ -18,9 +18,12 @@ use super::limits::TaskLimits;
 use super::quota::Quota;
 use super::records::RecordError;
 use super::sink::RunningSinks;
+use crate::call::ServerShared;
 
 /// What a server needs to run its tasks beside their records.
 pub(crate) struct ServerTasks {
+    /// What the server shares with the calls that run as tasks.
+    pub(super) shared: Arc<ServerShared>,
     pub(super) limits: TaskLimits,
     /// In memory, unless it is set before the first task.
     backend: OnceLock<WatchedStore>,
@@ -57,11 +60,16 @@ pub(crate) type RecordedCallRunner =
     Box<dyn Fn(Request) -> Option<BoxFuture<'static, Response>> + Send + Sync>;
 
 impl ServerTasks {
-    pub(crate) fn new(limits: TaskLimits, store: Option<Arc<dyn Backend>>) -> Self {
+    pub(crate) fn new(
+        limits: TaskLimits,
+        store: Option<Arc<dyn Backend>>,
+        shared: Arc<ServerShared>,
+    ) -> Self {
         let watched = store.map(WatchedStore::new);
         let backend = watched.map_or_else(OnceLock::new, OnceLock::from);
         let limits = limits.bounded();
         Self {
+            shared,
             lease: Arc::new(Lease::new(&limits)),
             quota: Quota::new(limits.per_owner),
             limits,
@@ -72,6 +80,11 @@ impl ServerTasks {
             is_in_memory: AtomicBool::new(false),
             recorded_call_runner: OnceLock::new(),
         }
+    }
+
+    /// What the server shares with its calls.
+    pub(crate) fn shared(&self) -> &Arc<ServerShared> {
+        &self.shared
     }
 
     pub(super) fn store(&self) -> TaskStore {

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::host::{TaskHost, WithoutTasks};
 use super::inside::inside;
 use super::lease::{Entrance, RunningTask};
 use super::origin::Origin;
@@ -20,26 +21,25 @@ use super::record::TaskRecord;
 use super::recorded_call::RecordedCall;
 use super::records::RecordError;
 use super::run::TaskRun;
+use super::server_tasks::ServerTasks;
 use super::{ask_first, legacy, modern, records, sweep};
 use crate::call::InTask;
-use crate::feature::invoke::Invocation;
-use crate::feature::run::{Callee, HandlerRun};
-use crate::feature::{TaskHost, TaskNeed, ToolEntry, WithoutTasks};
+use crate::feature::{TaskNeed, ToolEntry};
 use crate::layer::{CallHead, ResultSizeLimit};
-use crate::shared::ServerShared;
+use crate::run::{Callee, HandlerRun, Invocation};
 
-/// Calls a tool: as a task if its caller can have one, and otherwise like any tool.
-pub(super) fn start(
+/// Calls a tool: as a task if it may be one and its caller can have one, and otherwise like any tool.
+pub(crate) fn call_tool(
     tool: &Arc<ToolEntry>,
-    need: TaskNeed,
     request: Request,
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
 ) -> Invocation<ToolEntry> {
+    let Some(need) = tool.task_need() else { return tool.invoke(request, &tasks.shared) };
     match choose(tool, need, &request) {
-        Ok(Choice::Plain) => tool.run(request, shared),
+        Ok(Choice::Plain) => tool.invoke(request, &tasks.shared),
         Ok(Choice::Task { ttl }) => {
-            let (callee, shared) = (tool.clone(), shared.clone());
-            let future = Box::pin(create(callee.clone(), request, shared, ttl));
+            let (callee, tasks) = (tool.clone(), tasks.clone());
+            let future = Box::pin(create(callee.clone(), request, tasks, ttl));
             Invocation::Layered { callee, future }
         }
         Err(refusal) => Invocation::Direct(HandlerRun::refused(refusal)),
@@ -94,7 +94,7 @@ fn choose(tool: &ToolEntry, need: TaskNeed, request: &Request) -> Result<Choice,
 async fn create(
     tool: Arc<ToolEntry>,
     mut request: Request,
-    shared: Arc<ServerShared>,
+    tasks: Arc<ServerTasks>,
     ttl: Option<Duration>,
 ) -> Response {
     let revision = request.parts.revision;
@@ -106,7 +106,7 @@ async fn create(
         return refused;
     }
     if revision.has_input_requests() {
-        match ask_first::ask(&tool, &request, &shared).await {
+        match ask_first::ask(&tool, &request, &tasks.shared).await {
             Ok(is_asked) if is_asked => {}
             Ok(_) => request.parts.input = None,
             Err(answer) => return answer,
@@ -116,7 +116,7 @@ async fn create(
     // Not in this future: if the client goes away meanwhile, it is dropped between two steps.
     let runtime = Handle::try_current()
         .map_err(|_| ErrorObject::internal("tasks need a runtime to run on"))?;
-    spawn_on(&runtime, begin(tool, request, shared, ttl, answer));
+    spawn_on(&runtime, begin(tool, request, tasks, ttl, answer));
     answered.await.unwrap_or_else(|_| Err(ErrorObject::internal("the task was not created")))
 }
 
@@ -124,17 +124,17 @@ async fn create(
 async fn begin(
     tool: Arc<ToolEntry>,
     request: Request,
-    shared: Arc<ServerShared>,
+    tasks: Arc<ServerTasks>,
     ttl: Option<Duration>,
     answer: oneshot::Sender<Response>,
 ) {
-    let host = TaskHost::of(&request, &shared);
-    sweep::begin(&host.shared);
-    let limits = &host.shared.tasks.limits;
+    let host = TaskHost::of(&request, &tasks);
+    sweep::begin(&host.tasks);
+    let limits = &host.tasks.limits;
     let ttl = ttl.unwrap_or(limits.ttl).min(limits.longest_ttl).max(Duration::from_millis(1));
     let expires = Instant::now() + ttl;
     let call = tool.is_idempotent().then(|| RecordedCall::of(&request.parts, &host.params));
-    let (run, watch, record) = match prepare(&request, &host.shared, ttl, call).await {
+    let (run, watch, record) = match prepare(&request, &host.tasks, ttl, call).await {
         Ok(prepared) => prepared,
         Err(error) => {
             _ = answer.send(Err(error.into()));
@@ -153,30 +153,30 @@ async fn begin(
         return;
     }
     let head = CallHead::of(&request);
-    let size = ResultSizeLimit::new(shared.limits.result);
-    let call = tool.run(inside(request, run.sink.clone()), &shared);
+    let size = ResultSizeLimit::new(tasks.shared.limits.result);
+    let call = tool.invoke(inside(request, run.sink.clone()), &tasks.shared);
     let call = Box::pin(async move { size.limit_response(head, call.await) });
-    let _entered = host.shared.tasks.sinks.enter(run.name.id(), &run.sink);
+    let _entered = host.tasks.sinks.enter(run.name.id(), &run.sink);
     run.drive(call, watch, expires).await;
 }
 
 /// Stores a new task. It is watched before the client can change it, so no change is missed.
 async fn prepare(
     request: &Request,
-    shared: &ServerShared,
+    tasks: &ServerTasks,
     ttl: Duration,
     call: Option<RecordedCall>,
 ) -> Result<(TaskRun, TaskWatch, TaskRecord), RecordError> {
-    let (store, limits) = (shared.tasks.store(), &shared.tasks.limits);
+    let (store, limits) = (tasks.store(), &tasks.limits);
     let name = records::name(&request.parts, records::new_id()?);
-    let running = enter(shared, &store, &name).await?;
+    let running = enter(tasks, &store, &name).await?;
     let now = records::now();
     let expires = now.checked_add(ttl).unwrap_or(now);
     // The task is listed before there is a record: a server that stops between the two leaves no
     // task that its owner and other servers do not find.
     // All three end, also if one fails: other tasks wait for what `take` writes.
     let (room, listed, watch) = tokio::join!(
-        shared.tasks.quota.take(&store, &name, now, expires),
+        tasks.quota.take(&store, &name, now, expires),
         running.list(&store, &name, ttl),
         store.watch(&name),
     );
@@ -189,7 +189,7 @@ async fn prepare(
     match stored.await {
         Ok((watch, record)) => {
             let origin = Origin::of(&request.parts, name.id());
-            Ok((TaskRun::new(shared, name, running, origin), watch, record))
+            Ok((TaskRun::new(tasks, name, running, origin), watch, record))
         }
         Err(error) => {
             // Without a record it must not count as one of its owner's tasks. If this fails, it counts
@@ -202,15 +202,15 @@ async fn prepare(
 
 /// Enters a new task among those that run here.
 async fn enter(
-    shared: &ServerShared,
+    tasks: &ServerTasks,
     store: &TaskStore,
     name: &TaskName,
 ) -> Result<RunningTask, RecordError> {
-    match shared.tasks.lease.enter(store, name.id()).await? {
+    match tasks.lease.enter(store, name.id()).await? {
         Entrance::Entered(running) => Ok(running),
         Entrance::RunsAlready => Err(taken().into()),
         Entrance::Full => {
-            let most = counted(shared.tasks.limits.running, "task");
+            let most = counted(tasks.limits.running, "task");
             let message = format!("the server runs no more than {most} at a time; try again later");
             Err(ErrorObject::unavailable(message).into())
         }

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::abandoned::take_over;
 use super::records::{self, RecordError};
-use crate::shared::ServerShared;
+use super::server_tasks::ServerTasks;
 
 /// The time between two searches.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -27,38 +27,38 @@ const BETWEEN_PAGES: Duration = Duration::from_millis(50);
 const PAGE: usize = 100;
 
 /// Begins to search, unless that has begun, or no other server can have tasks in the store.
-pub(super) fn begin(shared: &Arc<ServerShared>) {
-    if shared.tasks.shared_store().is_none() {
+pub(crate) fn begin(tasks: &Arc<ServerTasks>) {
+    if tasks.shared_store().is_none() {
         return;
     }
     let Ok(runtime) = Handle::try_current() else { return };
-    let mut sweep = lock(&shared.tasks.sweep);
+    let mut sweep = lock(&tasks.sweep);
     if sweep.as_ref().is_none_or(JoinHandle::is_finished) {
-        *sweep = Some(spawn_on(&runtime, keep_searching(Arc::downgrade(shared))));
+        *sweep = Some(spawn_on(&runtime, keep_searching(Arc::downgrade(tasks))));
     }
 }
 
 /// Searches again and again until the server is gone.
-async fn keep_searching(server: Weak<ServerShared>) {
+async fn keep_searching(server: Weak<ServerTasks>) {
     loop {
-        let Some(shared) = server.upgrade() else { return };
+        let Some(tasks) = server.upgrade() else { return };
         // If the store fails, the next search may succeed.
-        _ = search(&shared).await;
-        drop(shared);
+        _ = search(&tasks).await;
+        drop(tasks);
         tokio::time::sleep(INTERVAL).await;
     }
 }
 
 /// Ends all abandoned tasks, or runs them again.
-async fn search(shared: &Arc<ServerShared>) -> Result<(), RecordError> {
-    let Some(store) = shared.tasks.shared_store() else { return Ok(()) };
+async fn search(tasks: &Arc<ServerTasks>) -> Result<(), RecordError> {
+    let Some(store) = tasks.shared_store() else { return Ok(()) };
     for replica in store.replicas().await? {
-        if shared.tasks.lease.is_own(&replica.name) {
+        if tasks.lease.is_own(&replica.name) {
             continue;
         }
         // Registered until then: if this server stops meanwhile, another one searches again.
-        if take_over_all(shared, &store, &replica).await? == Abandoned::None {
-            store.unregister(&replica.name, shared.tasks.lease.registered()).await?;
+        if take_over_all(tasks, &store, &replica).await? == Abandoned::None {
+            store.unregister(&replica.name, tasks.lease.registered()).await?;
         }
     }
     Ok(())
@@ -75,7 +75,7 @@ enum Abandoned {
 
 /// Takes over the tasks of a server, if it has stopped.
 async fn take_over_all(
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
     store: &TaskStore,
     replica: &RunningReplica,
 ) -> Result<Abandoned, RecordError> {
@@ -86,19 +86,19 @@ async fn take_over_all(
                 tokio::time::sleep(BETWEEN_PAGES).await;
             }
             // It may have come back meanwhile.
-            if !shared.tasks.has_stopped(store, &replica.name).await? {
+            if !tasks.has_stopped(store, &replica.name).await? {
                 return Ok(Abandoned::Unknown);
             }
         }
         let Some(name) = store.slot(&replica.name, slot).await? else { continue };
-        match take_over_one(shared, store, &name, replica).await {
+        match take_over_one(tasks, store, &name, replica).await {
             Ok(true) | Err(RecordError::Unknown) => {}
             Err(error @ RecordError::Store(_)) => return Err(error),
             // This task must not keep others from being taken over.
             Ok(false) | Err(_) => abandoned = Abandoned::Unknown,
         }
     }
-    match shared.tasks.has_stopped(store, &replica.name).await? {
+    match tasks.has_stopped(store, &replica.name).await? {
         true => Ok(abandoned),
         false => Ok(Abandoned::Unknown),
     }
@@ -107,7 +107,7 @@ async fn take_over_all(
 /// Takes over a task of a server that has stopped, if it still belongs to that server. Returns
 /// `false` if the task is still abandoned.
 async fn take_over_one(
-    shared: &Arc<ServerShared>,
+    tasks: &Arc<ServerTasks>,
     store: &TaskStore,
     name: &TaskName,
     replica: &RunningReplica,
@@ -116,5 +116,5 @@ async fn take_over_one(
     if record.has_ended() || !record.is_run_by(&replica.name) {
         return Ok(true);
     }
-    take_over(shared, store, name, &record).await
+    take_over(tasks, store, name, &record).await
 }

@@ -5,7 +5,7 @@ use bowline_types::template::TemplateValue as Word;
 use serde_json::{Map, Number, Value};
 
 use super::TextArguments;
-use crate::handler::signature::HandlerSignature;
+use crate::schema::InputSchema;
 
 /// The rules for the texts of one handler.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ impl TextValidator {
     /// # Errors
     ///
     /// If that is no valid schema.
-    pub(crate) fn of(signature: &HandlerSignature) -> Result<Option<Self>, SchemaError> {
-        let Some(input) = signature.input() else { return Ok(None) };
+    pub(crate) fn of(input: Option<&InputSchema>) -> Result<Option<Self>, SchemaError> {
+        let Some(input) = input else { return Ok(None) };
         let schema = input.terms.schema.clone();
         let validator = Validator::compile(&schema)?;
         Ok(validator.asserts_beyond_types().then_some(Self { schema, validator }))
@@ -88,6 +88,7 @@ mod tests {
     use schemars::JsonSchema;
 
     use super::*;
+    use crate::schema;
 
     #[derive(JsonSchema)]
     #[allow(dead_code, reason = "only its schema is used")]
@@ -102,8 +103,7 @@ mod tests {
     }
 
     fn validator() -> TextValidator {
-        let signature = HandlerSignature::of(&[HandlerSignature::takes_arguments::<Forecast>]);
-        TextValidator::of(&signature).unwrap().unwrap()
+        TextValidator::of(Some(&schema::input::<Forecast>().unwrap())).unwrap().unwrap()
     }
 
     fn check(values: Variables) -> Result<(), String> {
@@ -146,8 +146,8 @@ mod tests {
         struct Plain {
             days: u8,
         }
-        let signature = HandlerSignature::of(&[HandlerSignature::takes_arguments::<Plain>]);
-        assert!(TextValidator::of(&signature).unwrap().is_none());
-        assert!(TextValidator::of(&HandlerSignature::default()).unwrap().is_none());
+        let plain = schema::input::<Plain>().unwrap();
+        assert!(TextValidator::of(Some(&plain)).unwrap().is_none());
+        assert!(TextValidator::of(None).unwrap().is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! Why the answer to a question cannot be used.
 
-use super::error::AskError;
+use crate::error::AskError;
 
 /// Why the answer to a question cannot be used.
 pub(super) enum AnswerError {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::answer::AnswerError;
-use super::error::AskError;
+use crate::error::AskError;
 use crate::secret::is_secret;
 
 /// The form that the schema of a type makes.

@@ -9,8 +9,9 @@ use bowline_types::json::RawJson;
 use tokio::sync::oneshot;
 
 use super::answer::AnswerError;
-use super::{AskError, Unsupported, as_task};
+use super::as_task;
 use crate::call::Call;
+use crate::error::{AskError, Unsupported};
 
 /// Asks, and waits for the answer.
 pub(super) async fn ask<T>(

@@ -6,10 +6,9 @@ use bowline_types::elicitation::ElicitParams;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
 
-use super::AskError;
 use super::answer::AnswerError;
-use super::rounds::UnansweredQuestion;
-use crate::call::Call;
+use crate::call::{Call, UnansweredQuestion};
+use crate::error::AskError;
 
 /// Takes the answer of an earlier round, or leaves the question open for the client.
 pub(super) async fn ask<T>(

@@ -13,8 +13,9 @@ use bowline_types::text::counted;
 use bowline_types::tool::{CallToolResult, ToolDefinition};
 
 use super::answer::AnswerError;
-use super::{Ask, AskError, Asking, Rounds};
-use crate::error::Result;
+use super::{Ask, Asking};
+use crate::call::Rounds;
+use crate::error::{AskError, Result};
 use crate::respond::IntoToolResult;
 
 /// The most tokens of an answer, unless [`Sample::max_tokens`] sets another limit.

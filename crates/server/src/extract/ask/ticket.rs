@@ -15,10 +15,9 @@ use bowline_types::read::ReadError;
 use super::Ask;
 use crate::error::{Error, Result};
 use crate::seal::{Binding, Sealer};
-use crate::server::Server;
 
 impl Ask {
-    /// A text to put into the URL of a page. The page gives it to [`Server::admits`], which checks
+    /// A text to put into the URL of a page. The page gives it to [`Server::admits`](crate::Server::admits), which checks
     /// that the visitor is the user who was asked. The same in all rounds of a call.
     ///
     /// ```
@@ -48,19 +47,8 @@ impl Ask {
     }
 }
 
-impl Server {
-    /// Whether a ticket belongs to the visitor of a page, who was asked to visit it. `visitor` is the
-    /// signed-in user of the page, as known to the issuer that also authenticates callers. A ticket
-    /// expires after [`state_expiry`](Self::state_expiry).
-    ///
-    /// Callers without credentials are all the same [`Owner`], for example over standard input and
-    /// output.
-    pub fn admits(&self, ticket: &str, visitor: &Owner) -> bool {
-        self.build().is_ok_and(|service| is_good(service.sealer(), ticket, visitor))
-    }
-}
-
-fn is_good(sealer: &Sealer, ticket: &str, visitor: &Owner) -> bool {
+/// Whether a ticket belongs to a visitor, and has not expired.
+pub(crate) fn ticket_admits(sealer: &Sealer, ticket: &str, visitor: &Owner) -> bool {
     binding(visitor).is_ok_and(|binding| sealer.open(ticket, &binding, SystemTime::now()).is_ok())
 }
 

@@ -11,10 +11,10 @@ use bowline_types::elicitation::{UrlElicitationRequired, UrlParams};
 use bowline_types::error::{ErrorObject, code};
 
 use super::answer::AnswerError;
-use super::visit::check;
-use super::{Ask, AskError, Asking, Unsupported, Visit, form};
+use super::{Ask, Asking, form};
 use crate::call::Call;
-use crate::error::Error;
+use crate::error::visit::check;
+use crate::error::{AskError, Error, Unsupported, Visit};
 
 impl Ask {
     /// Asks the user to visit a page, for what must not pass through the client: to sign in

@@ -6,7 +6,7 @@ use bowline_proto::members::Members;
 use bowline_types::prompt::PromptArgument;
 use serde::Deserialize;
 
-use crate::handler::signature::HandlerSignature;
+use crate::signature::HandlerSignature;
 
 /// The arguments that a handler takes, in the order of their declaration.
 pub(super) fn of(signature: &HandlerSignature) -> Vec<PromptArgument> {

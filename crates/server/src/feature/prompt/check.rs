@@ -3,7 +3,7 @@
 use bowline_types::content::Content;
 use bowline_types::prompt::GetPromptResult;
 
-use crate::uri;
+use crate::feature::uri;
 
 /// Checks what the types leave open: media types and URIs.
 ///

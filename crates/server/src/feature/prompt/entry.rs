@@ -12,17 +12,13 @@ use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 
 use super::{Prompt, check};
-use crate::call::{Call, CallTarget};
+use crate::call::{Call, CallTarget, ServerShared};
+use crate::error::BuildError;
 use crate::error::Result as HandlerResult;
-use crate::feature::GRACE;
 use crate::feature::completion::Completers;
-use crate::feature::invoke::{Invocation, invoke};
-use crate::feature::run::Callee;
-use crate::feature::scope::ScopeRules;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
-use crate::server::BuildError;
-use crate::shared::ServerShared;
+use crate::run::{Callee, GRACE, Invocation, ScopeRules, invoke};
 use crate::states::States;
 use crate::text_arguments::{TextArguments, TextValidator};
 
@@ -56,7 +52,7 @@ impl PromptEntry {
         if let Some(problem) = prompt.core.problem.clone().or_else(completion) {
             return Err(wrong(&problem));
         }
-        let terms = TextValidator::of(&prompt.core.signature)
+        let terms = TextValidator::of(prompt.core.signature.input())
             .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
         Ok(Self { name: prompt.name().into(), prompt, arguments, terms })
     }

@@ -14,10 +14,10 @@ use bowline_types::resource::{
 use bowline_types::revision::Revision;
 
 use super::{Kind, Resource, ResourceReader};
-use crate::feature::scope::ScopeRules;
+use crate::error::BuildError;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{self, Visibility};
-use crate::server::BuildError;
+use crate::run::ScopeRules;
 
 /// A resource, in the list of resources.
 #[derive(Debug)]

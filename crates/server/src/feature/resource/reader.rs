@@ -17,18 +17,13 @@ use serde_json::Value;
 
 use super::view::is_view;
 use super::{Kind, Resource};
-use crate::call::{Call, CallTarget};
-use crate::error::{Error, Result as HandlerResult};
-use crate::feature::GRACE;
+use crate::call::{Call, CallTarget, ServerShared};
+use crate::error::{BuildError, Error, Result as HandlerResult};
 use crate::feature::completion::Completers;
-use crate::feature::invoke::{Invocation, invoke};
-use crate::feature::run::Callee;
-use crate::feature::scope::ScopeRules;
-use crate::server::BuildError;
-use crate::shared::ServerShared;
+use crate::feature::uri;
+use crate::run::{Callee, GRACE, Invocation, ScopeRules, invoke};
 use crate::states::States;
 use crate::text_arguments::{TextArguments, TextValidator};
-use crate::uri;
 
 /// A resource or template that has been checked.
 pub(crate) struct ResourceReader {
@@ -80,7 +75,7 @@ impl ResourceReader {
             UriTemplate::parse(self.resource.uri()).map_err(|error| error.to_string())?;
         uri::check_template(&template)?;
         let unusable = |error| format!("the schema of its variables cannot be used: {error}");
-        self.terms = TextValidator::of(&self.resource.core.signature).map_err(unusable)?;
+        self.terms = TextValidator::of(self.resource.core.signature.input()).map_err(unusable)?;
         let mut names: Vec<String> = Vec::new();
         for name in template.variables() {
             if !names.iter().any(|known| known == name) {

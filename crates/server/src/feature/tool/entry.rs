@@ -16,17 +16,14 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 
 use super::Tool;
-use super::task_plan::TaskPlan;
-use crate::call::{Call, CallTarget};
+use super::task::TaskNeed;
+use crate::call::{Call, CallTarget, ServerShared};
+use crate::error::BuildError;
 use crate::error::Result as HandlerResult;
-use crate::feature::invoke::{Invocation, invoke};
-use crate::feature::run::Callee;
-use crate::feature::scope::ScopeRules;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
-use crate::handler::signature::FirstQuestion;
-use crate::server::BuildError;
-use crate::shared::ServerShared;
+use crate::run::{Callee, Invocation, ScopeRules, invoke};
+use crate::signature::FirstQuestion;
 use crate::states::States;
 use crate::tool_response::{tool_error, tool_response};
 use crate::tool_validator::ToolValidator;
@@ -98,9 +95,9 @@ impl ToolEntry {
         headers.check(&self.mirrored, &arguments)
     }
 
-    /// How calls of the tool become tasks, if they may.
-    pub(crate) fn task_plan(&self) -> Option<&TaskPlan> {
-        self.tool.task.as_ref()
+    /// Whether calls of the tool become tasks; `None` if they never do.
+    pub(crate) fn task_need(&self) -> Option<TaskNeed> {
+        self.tool.task
     }
 
     /// What the definition says of views.
@@ -119,20 +116,8 @@ impl ToolEntry {
         self.tool.core.signature.first_questions()
     }
 
-    /// Calls the tool, as a task if it may be one and its caller can have one.
-    pub(crate) fn invoke(
-        self: &Arc<Self>,
-        request: Request,
-        shared: &Arc<ServerShared>,
-    ) -> Invocation<Self> {
-        match &self.tool.task {
-            None => self.run(request, shared),
-            Some(plan) => (plan.routes.start)(self, plan.need, request, shared),
-        }
-    }
-
     /// Calls the tool through its layers.
-    pub(crate) fn run(
+    pub(crate) fn invoke(
         self: &Arc<Self>,
         request: Request,
         shared: &Arc<ServerShared>,

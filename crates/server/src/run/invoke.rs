@@ -16,9 +16,9 @@ use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
-use super::run::{Callee, HandlerRun};
+use super::{Callee, HandlerRun};
+use crate::call::ServerShared;
 use crate::layer::{ErasedService, Fault, always_ready};
-use crate::shared::ServerShared;
 
 /// A call of a feature under way. Without layers there is no box and no dynamic call.
 pub(crate) enum Invocation<C: Callee> {

@@ -2,16 +2,16 @@
 
 use bowline_types::tool::TaskSupport;
 
-use super::{follow, serve, start, sweep};
-use crate::feature::{TaskNeed, TaskPlan, TaskRoutes, Tool};
+use super::Tool;
 
-/// The code for tasks. Named only by [`Tool::task`].
-const LINKED: TaskRoutes = TaskRoutes {
-    start: start::start,
-    serve: serve::serve,
-    follow: follow::follow,
-    sweep: sweep::begin,
-};
+/// Whether a tool that runs as a task also serves callers that cannot have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskNeed {
+    /// Their calls run like those of any tool.
+    Optional,
+    /// Their calls are refused.
+    Required,
+}
 
 impl Tool {
     /// Sets whether calls of the tool run as tasks, for callers that can have one.
@@ -45,12 +45,13 @@ impl Tool {
     /// # assert!(server.build().is_ok());
     /// ```
     #[must_use]
-    pub fn task(self, support: TaskSupport) -> Self {
-        let need = match support {
+    pub fn task(mut self, support: TaskSupport) -> Self {
+        self.task = match support {
             TaskSupport::Required => Some(TaskNeed::Required),
             TaskSupport::Optional => Some(TaskNeed::Optional),
             _ => None,
         };
-        self.with_task_plan(support, need.map(|need| TaskPlan { need, routes: LINKED }))
+        self.definition = self.definition.with_task_support(support);
+        self
     }
 }

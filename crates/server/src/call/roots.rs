@@ -3,10 +3,6 @@
 use std::path::{Component, Path, PathBuf};
 
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
-use bowline_types::json::RawJson;
-
-use super::answer::AnswerError;
-use super::error::AskError;
 
 /// Where in the file system a client lets servers work.
 ///
@@ -51,13 +47,9 @@ impl Roots {
         is_plain && self.paths().any(|root| path.starts_with(root))
     }
 
-    /// Reads the client's answer. Roots that are no `file://` URIs are left out.
-    pub(super) fn read(answer: &RawJson) -> Result<Self, AnswerError> {
-        let result: ListRootsResult = answer.parse().map_err(|error| {
-            AnswerError::Refused(AskError::Malformed(format!("an answer to `roots/list`: {error}")))
-        })?;
-        let usable = result.roots.into_iter().filter(|root| root.check_uri().is_ok());
-        Ok(Self(usable.collect()))
+    /// The roots of the client's answer. Those that are no `file://` URIs are left out.
+    pub(crate) fn of(result: ListRootsResult) -> Self {
+        Self(result.roots.into_iter().filter(|root| root.check_uri().is_ok()).collect())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each run of a handler is one round. Its questions are numbered in the order of asking. A question
 //! whose answer is known resolves at once; all others stay open. The round ends at the first poll
-//! that returns `Pending` while a question is open and no [`once`](super::Ask::once) step runs, even
+//! that returns `Pending` while a question is open and no [`once`](crate::Ask::once) step runs, even
 //! if another future that the handler joined could go on. Then the handler is dropped, and the open
 //! questions go to the client together with the sealed [`Memory`] of the call. An answer counts only
 //! for the exact question that it was given to: if the handler asks something else on its next run,
@@ -62,7 +62,7 @@ struct Memory {
 
 /// A fingerprint of a question, with a secret that the client does not know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Fingerprint(String);
+pub(crate) struct Fingerprint(String);
 
 /// A question, and the answer that was given to it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -90,10 +90,10 @@ fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJso
 
 /// A question that waits for an answer.
 #[derive(Debug)]
-pub(super) struct UnansweredQuestion {
-    pub(super) key: String,
-    pub(super) fingerprint: Fingerprint,
-    pub(super) request: InputRequest,
+pub(crate) struct UnansweredQuestion {
+    pub(crate) key: String,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) request: InputRequest,
 }
 
 /// The end of a round: what the client is to answer, and what is to be sealed.
@@ -155,25 +155,25 @@ impl Rounds {
     }
 
     /// Counts one more question, and returns its key.
-    pub(super) fn next_key(&self) -> String {
+    pub(crate) fn next_key(&self) -> String {
         let mut round = lock(&self.0);
         round.asked += 1;
         format!("q{}", round.asked)
     }
 
     /// How many questions were asked so far.
-    pub(super) fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         lock(&self.0).asked
     }
 
     /// The fingerprint of a question, and its answer if an earlier round has one.
-    pub(super) fn find(&self, key: &str, request: &InputRequest) -> (Fingerprint, Option<RawJson>) {
+    pub(crate) fn find(&self, key: &str, request: &InputRequest) -> (Fingerprint, Option<RawJson>) {
         lock(&self.0).find(key, request)
     }
 
     /// Adds an open question, which the client is asked when the round ends. Dropping the guard
     /// closes it.
-    pub(super) fn open(&self, open: UnansweredQuestion, limits: &Limits) -> impl Drop + use<'_> {
+    pub(crate) fn open(&self, open: UnansweredQuestion, limits: &Limits) -> impl Drop + use<'_> {
         let guard = OpenGuard { round: &self.0, key: open.key.clone() };
         let driver = lock(&self.0).open(open, limits);
         driver.into_iter().for_each(Waker::wake);
@@ -181,19 +181,19 @@ impl Rounds {
     }
 
     /// The recorded result of a step.
-    pub(super) fn step(&self, key: &str) -> Option<RawJson> {
+    pub(crate) fn step(&self, key: &str) -> Option<RawJson> {
         let round = lock(&self.0);
         round.memory.steps.iter().find(|step| step.key == key).map(|step| step.result.clone())
     }
 
     /// Keeps the round from ending until the guard is dropped.
-    pub(super) fn begin_step(&self) -> impl Drop + '_ {
+    pub(crate) fn begin_step(&self) -> impl Drop + '_ {
         lock(&self.0).running += 1;
         StepGuard(self)
     }
 
     /// Records the result of a step.
-    pub(super) fn keep_step(&self, key: &str, result: RawJson) {
+    pub(crate) fn keep_step(&self, key: &str, result: RawJson) {
         let steps = &mut lock(&self.0).memory.steps;
         steps.retain(|step| step.key != key);
         steps.push(RecordedStep { key: key.to_owned(), result });

@@ -17,12 +17,19 @@ use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use tokio::runtime::Handle;
 
-use crate::call::{Call, CallTarget};
+use crate::call::{Call, CallTarget, RoundEnd, Rounds, ServerShared};
 use crate::error::Result as HandlerResult;
-use crate::extract::{RoundEnd, Rounds};
-use crate::feature::scope::ScopeRules;
 use crate::seal::{BadState, Binding};
-use crate::shared::ServerShared;
+
+mod invoke;
+mod scope;
+
+pub(crate) use invoke::{Invocation, innermost, invoke};
+pub(crate) use scope::ScopeRules;
+
+/// How long a handler that takes [`Cancel`](crate::Cancel) may go on after a cancellation, unless
+/// it says otherwise.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// What can be called: a tool, a prompt, the reader of a resource, the completer of an argument.
 pub(crate) trait Callee: Send + Sync + 'static {
@@ -131,7 +138,7 @@ impl<C: Callee> Running<C> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Response> {
         let Some(handler) = &mut self.handler else { return Poll::Pending };
         #[cfg(feature = "tracing")]
-        let _entered = crate::polled::enter(&self.call);
+        let _entered = crate::call::polled::enter(&self.call);
         let response = match catch_poll(handler, cx) {
             Ok(Poll::Ready(outcome)) => self.callee.complete(&self.call, outcome),
             Ok(Poll::Pending) => match self.pause(cx) {

@@ -25,8 +25,8 @@ use crate::secret::is_secret;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Visit {
-    pub(super) page: UrlParams,
-    pub(super) outbox: Outbox,
+    pub(crate) page: UrlParams,
+    pub(crate) outbox: Outbox,
 }
 
 impl Visit {
@@ -45,7 +45,7 @@ impl Visit {
         }
     }
 
-    pub(super) fn question(&self) -> InputRequest {
+    pub(crate) fn question(&self) -> InputRequest {
         ElicitParams::Url(self.page.clone()).into()
     }
 }
@@ -55,7 +55,7 @@ impl Visit {
 /// # Errors
 ///
 /// Says what is wrong, without repeating what may be secret.
-pub(super) fn check(page: &UrlParams) -> Result<(), String> {
+pub(crate) fn check(page: &UrlParams) -> Result<(), String> {
     page.check_url().map_err(|error| error.to_string())?;
     let (scheme, rest) = page.url.split_once("://").unwrap_or_default();
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

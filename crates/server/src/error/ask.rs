@@ -75,7 +75,7 @@ pub struct Unsupported {
 
 impl Unsupported {
     /// What keeps a caller from being asked what takes these capabilities, if anything does.
-    pub(super) fn by(caller: &Parts, required: &ClientCapabilities) -> Option<Self> {
+    pub(crate) fn by(caller: &Parts, required: &ClientCapabilities) -> Option<Self> {
         if let Some(required) = lacking(caller.revision, required) {
             return Some(Self { required, revision: Some(caller.revision) });
         }

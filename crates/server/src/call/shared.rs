@@ -6,7 +6,6 @@ use bowline_proto::limits::Limits;
 
 use crate::seal::Sealer;
 use crate::states::States;
-use crate::task::server_tasks::ServerTasks;
 
 /// What a built server shares with all of its calls.
 pub(crate) struct ServerShared {
@@ -17,7 +16,6 @@ pub(crate) struct ServerShared {
     pub(crate) handles: States,
     pub(crate) sealer: Arc<Sealer>,
     pub(crate) limits: Limits,
-    pub(crate) tasks: ServerTasks,
     /// Whether clients may reuse results only for the caller that they were sent to.
     pub(crate) is_private: bool,
 }

@@ -11,9 +11,9 @@ use futures_core::future::BoxFuture;
 use schemars::JsonSchema;
 
 use crate::call::Call;
+use crate::error::BuildError;
 use crate::error::Result as HandlerResult;
 use crate::schema::{self, InputSchema, OutputSchema};
-use crate::server::BuildError;
 use crate::states::States;
 
 /// What the types of a handler's parameters and result declare about it: schemas, state, logging.
