@@ -95,62 +95,42 @@ pub trait Backend: Send + Sync + 'static {
     }
 }
 
+/// Writes the operations of a [`Backend`] as methods, each with the macro `$write`: for backends
+/// that pass operations on.
+macro_rules! operations {
+    ($write:ident) => {
+        $write!(get Get (key: &'a Key) -> Option<Entry>);
+        $write!(renew Renew (key: &'a Key, expiry: Duration) -> Option<Entry>);
+        $write!(put Put (key: &'a Key, value: Bytes, expiry: Duration, expect: Expect) -> Written);
+        $write!(delete Delete (key: &'a Key) -> bool);
+        $write!(scan Scan (key: &'a Key, after: Option<&'a Key>, limit: usize) -> Vec<Key>);
+        $write!(append Append (key: &'a Key, item: NewItem) -> Appended);
+        $write!(read Read (key: &'a Key, after: Position, limit: usize) -> LogSlice);
+        $write!(publish Publish (key: &'a Key, value: Bytes) -> ());
+        $write!(listen Listen (key: &'a Key) -> BoxStream<'static, Bytes>);
+    };
+}
+
+pub(crate) use operations;
+
+macro_rules! shared {
+    ($name:ident $kind:ident (key: &'a Key $(, $more:ident: $type:ty)*) -> $output:ty) => {
+        fn $name<'a>(
+            &'a self,
+            key: &'a Key,
+            $($more: $type,)*
+        ) -> BoxFuture<'a, Result<$output>> {
+            (**self).$name(key, $($more),*)
+        }
+    };
+}
+
 /// A shared backend is a backend.
 impl<B: Backend + ?Sized> Backend for Arc<B> {
+    operations!(shared);
+
     fn longest_value(&self) -> Option<usize> {
         (**self).longest_value()
-    }
-
-    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        (**self).get(key)
-    }
-
-    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
-        (**self).renew(key, expiry)
-    }
-
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-        expect: Expect,
-    ) -> BoxFuture<'a, Result<Written>> {
-        (**self).put(key, value, expiry, expect)
-    }
-
-    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        (**self).delete(key)
-    }
-
-    fn scan<'a>(
-        &'a self,
-        prefix: &'a Key,
-        after: Option<&'a Key>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        (**self).scan(prefix, after, limit)
-    }
-
-    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
-        (**self).append(log, item)
-    }
-
-    fn read<'a>(
-        &'a self,
-        log: &'a Key,
-        after: Position,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<LogSlice>> {
-        (**self).read(log, after, limit)
-    }
-
-    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        (**self).publish(topic, value)
-    }
-
-    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        (**self).listen(topic)
     }
 }
 

@@ -11,8 +11,21 @@ use bytes::Bytes;
 
 use crate::backend::{
     Appended, Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, NewItem,
-    Position, Result, Written,
+    Position, Result, Written, operations,
 };
+
+macro_rules! to_inner {
+    ($name:ident $kind:ident (key: &'a Key $(, $more:ident: $type:ty)*) -> $output:ty) => {
+        #[doc = concat!("[`Backend::", stringify!($name), "`].")]
+        fn $name<'a>(
+            &'a self,
+            key: &'a Key,
+            $($more: $type,)*
+        ) -> BoxFuture<'a, Result<$output>> {
+            self.inner().$name(key, $($more),*)
+        }
+    };
+}
 
 /// What a backend around another one does with operations. Without methods of its own, each
 /// operation goes to the inner backend.
@@ -76,66 +89,7 @@ pub trait Wrapper: Send + Sync + 'static {
         failure
     }
 
-    /// [`Backend::get`].
-    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        self.inner().get(key)
-    }
-
-    /// [`Backend::renew`].
-    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
-        self.inner().renew(key, expiry)
-    }
-
-    /// [`Backend::put`].
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-        expect: Expect,
-    ) -> BoxFuture<'a, Result<Written>> {
-        self.inner().put(key, value, expiry, expect)
-    }
-
-    /// [`Backend::delete`].
-    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        self.inner().delete(key)
-    }
-
-    /// [`Backend::scan`].
-    fn scan<'a>(
-        &'a self,
-        prefix: &'a Key,
-        after: Option<&'a Key>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        self.inner().scan(prefix, after, limit)
-    }
-
-    /// [`Backend::append`].
-    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
-        self.inner().append(log, item)
-    }
-
-    /// [`Backend::read`].
-    fn read<'a>(
-        &'a self,
-        log: &'a Key,
-        after: Position,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<LogSlice>> {
-        self.inner().read(log, after, limit)
-    }
-
-    /// [`Backend::publish`].
-    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        self.inner().publish(topic, value)
-    }
-
-    /// [`Backend::listen`].
-    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        self.inner().listen(topic)
-    }
+    operations!(to_inner);
 
     /// [`Backend::longest_value`].
     fn longest_value(&self) -> Option<usize> {
@@ -206,62 +160,25 @@ impl<W: Wrapper> Wrapped<W> {
     }
 }
 
+macro_rules! around {
+    ($name:ident $kind:ident (key: &'a Key $(, $more:ident: $type:ty)*) -> $output:ty) => {
+        fn $name<'a>(
+            &'a self,
+            key: &'a Key,
+            $($more: $type,)*
+        ) -> BoxFuture<'a, Result<$output>> {
+            let begin = move || self.0.$name(key, $($more),*);
+            Box::pin(self.run(OperationKind::$kind, key, begin))
+        }
+    };
+}
+
 impl<W: Wrapper> Backend for Wrapped<W> {
     fn longest_value(&self) -> Option<usize> {
         self.0.longest_value()
     }
 
-    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(self.run(OperationKind::Get, key, move || self.0.get(key)))
-    }
-
-    fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>> {
-        Box::pin(self.run(OperationKind::Renew, key, move || self.0.renew(key, expiry)))
-    }
-
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-        expect: Expect,
-    ) -> BoxFuture<'a, Result<Written>> {
-        Box::pin(self.run(OperationKind::Put, key, move || self.0.put(key, value, expiry, expect)))
-    }
-
-    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(self.run(OperationKind::Delete, key, move || self.0.delete(key)))
-    }
-
-    fn scan<'a>(
-        &'a self,
-        prefix: &'a Key,
-        after: Option<&'a Key>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(self.run(OperationKind::Scan, prefix, move || self.0.scan(prefix, after, limit)))
-    }
-
-    fn append<'a>(&'a self, log: &'a Key, item: NewItem) -> BoxFuture<'a, Result<Appended>> {
-        Box::pin(self.run(OperationKind::Append, log, move || self.0.append(log, item)))
-    }
-
-    fn read<'a>(
-        &'a self,
-        log: &'a Key,
-        after: Position,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<LogSlice>> {
-        Box::pin(self.run(OperationKind::Read, log, move || self.0.read(log, after, limit)))
-    }
-
-    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.run(OperationKind::Publish, topic, move || self.0.publish(topic, value)))
-    }
-
-    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        Box::pin(self.run(OperationKind::Listen, topic, move || self.0.listen(topic)))
-    }
+    operations!(around);
 }
 
 #[cfg(test)]
