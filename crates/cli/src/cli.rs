@@ -12,7 +12,7 @@ use crate::commands::{
 use crate::exit::{Exit, Failure};
 use crate::print::{self, TerminalText, text};
 
-/// Stands between any MCP client and any MCP server
+/// Connects any MCP client to any MCP server
 ///
 /// TARGET names a server: a URL, a name from a configuration file, or a quoted command. Without
 /// TARGET, write the command that starts the server last, after `--`. `-- bowline demo --stdio` is a
@@ -33,7 +33,7 @@ Examples:
   bowline list https://mcp.example.com/mcp     what a server offers
   bowline list 'uvx mcp-server-git'            the same of a command
   bowline call add a=40 b=2 -- ./calc          calls a tool of a command
-  bowline check -- ./calc                      whether it keeps the rules
+  bowline check -- ./calc                      which rules it breaks
   bowline bench -- ./calc                      how fast it answers
   bowline connect https://mcp.example.com/mcp  the server, over stdio
   bowline serve -- npx -y some-server          a command, over HTTP

@@ -15,7 +15,7 @@ use crate::{questions, sampling};
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Client")]
 pub(crate) struct ClientArgs {
-    /// Tells the server that it may work in this folder or file (a root); can be repeated
+    /// Declares a root: a folder or file in which the server may work; can be repeated
     #[arg(long = "root", value_name = "PATH", value_parser = root)]
     roots: Vec<Root>,
     /// Answers requests to a model with this command: JSON on its input, text on its output

@@ -13,7 +13,7 @@ use bowline_gateway::GatewayLimits;
 /// The option of every command that connects to a server.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct MessageArgs {
-    /// Takes messages up to this size, such as 256M, instead of 64M; over HTTP those of callers too,
+    /// Maximum size of a message, such as 256M, instead of 64M; over HTTP also of callers' messages,
     /// instead of 4M
     #[arg(long, value_name = "SIZE")]
     max_message: Option<MessageSize>,

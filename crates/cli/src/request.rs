@@ -20,7 +20,7 @@ pub(crate) struct RequestArgs {
     /// Prints the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Seconds to wait without an answer or progress
+    /// Timeout of a request in seconds; progress restarts it
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     timeout: Duration,
     #[command(flatten)]

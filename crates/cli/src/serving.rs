@@ -33,10 +33,10 @@ const SILENCE: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "HTTP")]
 pub(crate) struct HttpArgs {
-    /// Accepts requests for this name of the machine, beside `localhost`; can be repeated
+    /// Accepts requests for this host name besides `localhost`; can be repeated
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Accepts requests of web pages of this origin; can be repeated
+    /// Accepts requests from web pages of this origin; can be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
     /// Serves on an address that other machines reach, without any authorization

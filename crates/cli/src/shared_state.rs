@@ -51,10 +51,10 @@ pub(crate) struct SharedStateArgs {
     /// Trusts the certificates in this PEM file, not those of the system; for `rediss://HOST`
     #[arg(long, value_name = "FILE", env = "BOWLINE_STORE_CA_FILE", hide_env_values = true)]
     store_ca: Option<PathBuf>,
-    /// Seals the state of calls that ask the user with the keys of this file; SIGHUP reads it again
+    /// Encrypts the state of calls that ask the user with the keys of this file; SIGHUP reads it again
     ///
-    /// Each line is a key, as `openssl rand -base64 32` makes it. The first seals, all of them open.
-    /// Give the same file to all processes, so that each can go on with a call of a server that has a
+    /// Each line is a key, as `openssl rand -base64 32` makes it. The first one encrypts, all of them
+    /// decrypt. Give the same file to all processes, so that each can continue a call of a server with a
     /// URL.
     #[arg(long, value_name = "FILE")]
     state_keys: Option<PathBuf>,

@@ -36,7 +36,7 @@ pub(crate) struct TargetArgs {
     /// Adds a header to every request over HTTP; can be repeated
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     headers: Vec<Header>,
-    /// Sets a variable of the server's environment, or passes on the one of this shell
+    /// Sets an environment variable of the server, or passes on the one of this shell
     #[arg(short, long = "env", value_name = "NAME[=VALUE]")]
     environment: Vec<Variable>,
     /// Passes on the whole environment of this shell, secrets included
@@ -51,7 +51,7 @@ pub(crate) struct TargetArgs {
     /// Speaks this revision of the protocol only, such as 2025-11-25; can be repeated
     #[arg(long = "revision", value_name = "DATE")]
     revisions: Vec<Revision>,
-    /// Shows what the server writes to standard error, and text that is no message
+    /// Shows the server's standard error, and output that is not a message
     #[arg(short, long)]
     verbose: bool,
     /// Runs or calls what a file of this project names, without asking

@@ -20,14 +20,14 @@ use crate::request::{RequestArgs, seconds, with_client};
 use crate::target::{Place, Target};
 use crate::tools;
 
-/// Measures how many requests a server answers, and how fast
+/// Measures the requests per second and the latency of a server
 ///
 /// Calls TOOL with the arguments, which are written as for `bowline call`. Without TOOL it sends
-/// `ping`, or `server/discover` since 2026-07-28, so that nothing happens at the server. The first
-/// request is not counted. The measurement ends after so many requests or so much time, and
-/// requests without an answer by then are counted apart.
+/// `ping`, or `server/discover` since 2026-07-28, which have no effect at the server. The first
+/// request is not counted. The measurement ends after `--count` requests or `--duration` seconds;
+/// requests without an answer by then are reported as unfinished.
 ///
-/// Servers on this machine only, unless `--remote` is given.
+/// The server must be on this machine, unless `--remote` is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline bench [OPTIONS] TARGET [TOOL [KEY=VALUE…]]
        bowline bench [OPTIONS] [TOOL [KEY=VALUE…]] -- COMMAND…")]
@@ -38,14 +38,14 @@ pub(crate) struct Args {
     /// The arguments as a JSON object
     #[arg(long = "args", value_name = "JSON")]
     arguments: Option<String>,
-    /// Ends after so many requests
+    /// Number of requests after which it ends
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 10_000)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=MOST_REQUESTS))]
     count: u64,
-    /// Ends after so many seconds
+    /// Number of seconds after which it ends
     #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = duration)]
     duration: Duration,
-    /// Keeps so many requests open; each answer makes place for the next request
+    /// Number of concurrent requests
     #[arg(short, long, value_name = "NUMBER", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=MOST_OPEN))]
     concurrency: u64,

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Prints the report as JSON
     #[arg(long)]
     json: bool,
-    /// Also calls this tool, whatever it declares; can be repeated
+    /// Also calls this tool, even without `readOnlyHint`; can be repeated
     #[arg(long = "call", value_name = "TOOL")]
     callable: Vec<String>,
     /// Leaves this rule out of the report, such as RPC-19; can be repeated
@@ -42,10 +42,10 @@ pub(crate) struct Args {
     /// Counts a broken MUST that the specification only implies (†) as a violation, too
     #[arg(long)]
     strict: bool,
-    /// How long to wait for each answer
+    /// Timeout of each request in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     timeout: u64,
-    /// How long the whole check may take
+    /// Time limit of the whole check in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 180)]
     deadline: u64,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use crate::serving::{BridgeOptions, Callers, bridge_to, over_stdio};
 use crate::target::TargetArgs;
 use crate::wire::TraceArgs;
 
-/// Connects a host that speaks stdio to a server anywhere
+/// Connects a host that speaks stdio to any server
 ///
 /// Host and server may speak different revisions of the protocol.
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// The server: a URL, a name or a quoted command
     #[arg(value_name = "TARGET")]
     words: Vec<String>,
-    /// Seconds to wait for the first answer of the server
+    /// Timeout of the first answer of the server in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     timeout: Duration,
     #[command(flatten)]

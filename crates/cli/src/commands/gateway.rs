@@ -38,9 +38,8 @@ use crate::variables::InputArgs;
 /// CONFIG is a file with the `mcpServers` of any host. Its variables are written `${NAME}`; a bare
 /// `$NAME` stays as it is. Clients may speak any revision of the protocol. Names of tools and prompts
 /// get the name of their server as prefix. Servers are started when they are needed, shared by all
-/// clients, and stopped when idle. Changes of the file count at once; a command or URL that a change
-/// brings, and rules that expose more, need consent, unless the file is in your folder of
-/// configurations.
+/// clients, and stopped when idle. Changes of the file apply at once. New commands and URLs, and
+/// rules that expose more, need your consent, unless the file is in your configuration folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -56,7 +55,7 @@ pub(crate) struct Args {
     /// Shows which servers start, and what they write to standard error
     #[arg(short, long)]
     verbose: bool,
-    /// Runs and calls what a change of the file brings, without asking
+    /// Applies every change of the file without asking
     #[arg(long)]
     yes: bool,
     #[command(flatten)]

@@ -12,11 +12,11 @@ use crate::request::{awaited, seconds};
 use crate::target::TargetArgs;
 use crate::wire::TraceArgs;
 
-/// Looks at a server step by step, or at all configured ones
+/// Diagnoses a server step by step, or all configured servers
 ///
-/// Every step from the name of the host to the lists is taken and timed, and the first that fails
-/// is named. The lists are checked for what hosts and models stumble over. The tokens that the list
-/// of tools costs a model are an estimate.
+/// Takes and times every step from the name of the host to the lists, and names the first that fails.
+/// Checks the lists for problems that hosts and models have with them, and estimates the tokens that
+/// the list of tools costs a model.
 ///
 /// Without TARGET, prints a table of every server that the configuration files of hosts name. A
 /// server that a file of this project names is started only after you agree, or with `--yes`.
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// The server: a URL, a name or a quoted command
     #[arg(value_name = "TARGET")]
     target: Option<String>,
-    /// Seconds that each step may take
+    /// Timeout of each step in seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     timeout: Duration,
     /// Prints everything as JSON

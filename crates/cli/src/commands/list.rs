@@ -25,8 +25,8 @@ use crate::schema;
 /// Lists the tools, resources, templates and prompts of a server
 ///
 /// With one KIND and a NAME, shows everything about one of them: for a tool its arguments with their
-/// types and values, and its annotations. A list that the server declares but does not give is a
-/// note; if KIND names it, the command ends with the exit code of its failure. A list of a gateway that
+/// types and values, and its annotations. If a list fails that the server declares, the command prints
+/// a note; if KIND names that list, it ends with the exit code of the failure. A gateway whose list
 /// lacks one of its servers is a note too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline list [OPTIONS] TARGET [KIND…]

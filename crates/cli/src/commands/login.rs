@@ -21,8 +21,8 @@ use crate::target::{Place, Target, TargetArgs};
 /// Logs in at a server, once for all commands, hosts and instances
 ///
 /// Opens the page of the server's authorization server in your browser. The tokens are kept in
-/// files that only you can read, and renewed by whatever command needs them. Every other command
-/// uses them and never opens a page by itself.
+/// files that only you can read. Every other command uses and renews them, and never opens a page by
+/// itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "bowline login [OPTIONS] TARGET")]
 pub(crate) struct Args {
@@ -32,10 +32,10 @@ pub(crate) struct Args {
     /// Asks for this scope too; can be repeated
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
-    /// Prints the page instead of opening it; the answer still comes to this machine
+    /// Prints the address of the page; the browser is still redirected to this machine
     #[arg(long)]
     no_browser: bool,
-    /// Prints the page, and reads the address that the browser ends at: for logins over SSH
+    /// Prints the address of the page, and reads the one that the browser is redirected to: for SSH
     #[arg(long, conflicts_with = "no_browser")]
     paste: bool,
     /// Uses a client that you registered at the authorization server
@@ -44,19 +44,19 @@ pub(crate) struct Args {
     /// The file with the secret of that client; it is read whenever the secret is needed
     #[arg(long, value_name = "FILE", requires = "client_id")]
     client_secret_file: Option<PathBuf>,
-    /// The authorization server that may see that client; the first that is seen unless given
+    /// The authorization server of that client; the first one that the server names unless given
     #[arg(long, value_name = "URL", requires = "client_id")]
     issuer: Option<String>,
     /// Logs in as that client itself, without a user (client credentials)
     #[arg(long, requires = "client_secret_file", conflicts_with_all = ["no_browser", "paste"])]
     machine: bool,
-    /// Sends the token of this file, which another program renews, instead of a login
+    /// Sends the token of this file, which another program renews, instead of logging in
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "scopes"])]
     token_file: Option<PathBuf>,
     /// Keeps the tokens in the keyring of the system, not in files (cargo feature `keyring`)
     #[arg(long, conflicts_with = "token_file")]
     keyring: bool,
-    /// The port of this machine at which the answer of the browser arrives
+    /// The port of this machine to which the browser is redirected
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
     /// Allows an authorization server in this network, such as 10.0.0.0/8; can be repeated

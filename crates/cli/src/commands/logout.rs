@@ -12,7 +12,7 @@ use crate::target::TargetArgs;
 
 /// Ends the login at a server, for all commands and instances
 ///
-/// Asks the authorization server to revoke the tokens, and deletes them here whatever it answers.
+/// Asks the authorization server to revoke the tokens, and deletes them here even if that fails.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

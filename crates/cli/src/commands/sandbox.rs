@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// that you can read
     #[arg(long)]
     watch: bool,
-    /// Runs the command although you are root. It can then read the files of root in the folders of
+    /// Runs the command even if you are root. It can then read the files of root in the folders of
     /// the system, such as /etc/shadow
     #[arg(long)]
     as_root: bool,

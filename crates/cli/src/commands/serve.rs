@@ -12,7 +12,7 @@ use crate::shared_state::SharedStateArgs;
 use crate::target::TargetArgs;
 use crate::wire::TraceArgs;
 
-/// Serves a server that is a command over HTTP
+/// Serves a stdio server over HTTP
 ///
 /// Clients may speak any revision of the protocol.
 /// The command is started once, for all clients. It is stopped after ten minutes without calls, and
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The address to serve at
     #[arg(long, value_name = "ADDRESS", default_value = ADDRESS)]
     http: String,
-    /// Seconds to wait for the first answer of the server
+    /// Timeout of the first answer of the server in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     timeout: Duration,
     #[command(flatten)]

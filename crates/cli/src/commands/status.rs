@@ -14,7 +14,7 @@ use crate::print::{self, TerminalText, json, line, table};
 
 /// Shows all stored logins, their scopes, and how long they last
 ///
-/// Asks no server anything, and shows no token.
+/// Contacts no server, and shows no token.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

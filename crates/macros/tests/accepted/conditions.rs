@@ -43,7 +43,11 @@ impl Nonsense {
 
 fn main() {
     assert_eq!(Machine.tools().len(), 1);
-    let all = tools![shell, #[cfg(any())] never];
+    let all = tools![
+        shell,
+        #[cfg(any())]
+        never
+    ];
     assert_eq!(all.len(), 1);
     assert_eq!(tools![].len(), 0);
 }
