@@ -1,7 +1,7 @@
 //! An extension of your own: a server with a method outside of the specification, and a client that
 //! calls it. Both are in this program; usually each side is a crate that knows the same types.
 
-use bowline::transport::duplex::duplex;
+use bowline::transport::duplex;
 use bowline::{Client, ClientExtension, Context, Extension, Json, Params, Result, Server, State};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bowline::types::revision::Revision;
+use bowline::types::Revision;
 use bowline::{Client, Command};
 use serde_json::json;
 

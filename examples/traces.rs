@@ -1,6 +1,6 @@
 //! Traces and metrics: one line for the server, one for the client, and an exporter of your choice.
 
-use bowline::transport::duplex::duplex;
+use bowline::transport::duplex;
 use bowline::{Client, Server, tool, tools};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
 use serde_json::json;

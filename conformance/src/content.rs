@@ -1,7 +1,7 @@
 //! Tools that answer with every kind of content.
 
-use bowline::types::resource::ResourceContents;
 use bowline::{Content, Result, Tool, tool, tools};
+use bowline_types::resource::ResourceContents;
 
 use crate::media;
 

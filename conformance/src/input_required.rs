@@ -4,12 +4,12 @@
 //! its question under a key that the suite expects, and does so in a layer.
 
 use bowline::layer::{self, Next};
-use bowline::proto::request::{Request, Response, Success};
-use bowline::types::elicitation::schema::{FormSchema, StringSchema};
-use bowline::types::elicitation::{ElicitAction, ElicitParams, ElicitResult};
-use bowline::types::error::ErrorObject;
-use bowline::types::input::{InputRequests, InputRequired, InputResponses};
 use bowline::{Ask, Context, Result, Tool, ToolFn, tool, tools};
+use bowline_proto::request::{Request, Response, Success};
+use bowline_types::elicitation::schema::{FormSchema, StringSchema};
+use bowline_types::elicitation::{ElicitAction, ElicitParams, ElicitResult};
+use bowline_types::error::ErrorObject;
+use bowline_types::input::{InputRequests, InputRequired, InputResponses};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! Prompts: plain, with arguments to complete, with content other than text, and one that asks.
 
-use bowline::types::prompt::PromptMessage;
 use bowline::{Ask, Content, Prompt, Result, Typed, prompt, prompts, starting_with};
+use bowline_types::prompt::PromptMessage;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! Resources: text, bytes, a template, and one to subscribe to.
 
-use bowline::types::resource::ResourceContents;
 use bowline::{Json, Resource, resource, resources, starting_with};
+use bowline_types::resource::ResourceContents;
 use serde_json::{Value, json};
 
 use crate::media;

@@ -14,8 +14,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use bowline::client::{Change, ClientBuilder};
-use bowline::types::completion::Reference;
-use bowline::types::revision::Revision;
+use bowline::types::Reference;
+use bowline::types::Revision;
 use bowline::{Client, Command};
 use bowline_testing::oauth::{AuthorizationServer, OAuthEndpoint, UserAgent};
 use serde_json::{Value, json};

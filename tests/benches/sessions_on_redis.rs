@@ -14,10 +14,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bowline::proto::limits::Limits;
 use bowline::store::Redis;
 use bowline::store::backend::{Backend as _, Expect, Key, NewItem};
 use bowline::{Server, tool, tools};
+use bowline_proto::limits::Limits;
 use bowline_tests::process::{RedisServer, processor_time};
 use bowline_tests::wire::{Result, Wire, serve};
 use tokio::task::JoinSet;

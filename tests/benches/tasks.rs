@@ -13,9 +13,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bowline::proto::limits::Limits;
 use bowline::store::SqliteBackend;
 use bowline::{Server, TaskLimits, tool, tools};
+use bowline_proto::limits::Limits;
 use bowline_tests::wire::{Result, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};

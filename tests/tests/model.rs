@@ -9,17 +9,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bowline::proto::codec::lines::Unit;
-use bowline::proto::limits::Limits;
-use bowline::proto::request::{
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{
     ExchangeId, Outgoing, Owner, ProgressUpdate, Response, Sink, Success,
 };
-use bowline::proto::server::{ServerConfig, ServerConnection, ServerEvent};
-use bowline::types::id::{ProgressToken, RequestId};
-use bowline::types::implementation::Implementation;
-use bowline::types::json::RawJson;
-use bowline::types::meta::Meta;
-use bowline::types::progress::ProgressParams;
+use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
+use bowline_types::id::{ProgressToken, RequestId};
+use bowline_types::implementation::Implementation;
+use bowline_types::json::RawJson;
+use bowline_types::meta::Meta;
+use bowline_types::progress::ProgressParams;
 use bytes::Bytes;
 
 /// How many steps are tried after the end.

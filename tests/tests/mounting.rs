@@ -1,14 +1,14 @@
 //! A server with a mounted server and a mounted client, as clients of both eras see it.
 
 use bowline::client::Change;
-use bowline::transport::duplex::duplex;
-use bowline::types::completion::Reference;
-use bowline::types::revision::Revision;
 use bowline::{
     Ask, Client, Progress, Resource, Server, TaskSupport, Tool, prompt, prompts, starting_with,
     tool, tools,
 };
 use bowline_testing::Harness;
+use bowline_transport::duplex::duplex;
+use bowline_types::completion::Reference;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bowline::auth::{Browser, BrowserUrl, FileStore, Machine};
-use bowline::types::revision::Revision;
 use bowline::{Client, Result};
 use bowline_testing::oauth::UserAgent;
 use bowline_tests::peers::PeerServer;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
 const ERAS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];

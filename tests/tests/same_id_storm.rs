@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bowline::transport::lines::Lines;
 use bowline::{Server, tool, tools};
 use bowline_testing::StrictPeer;
+use bowline_transport::lines::Lines;
 use serde_json::{Value, json};
 
 const CLIENTS: u64 = 64;

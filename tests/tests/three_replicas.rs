@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use bowline::Client;
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;

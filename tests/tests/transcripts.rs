@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{env, future, io, panic};
 
-use bowline::transport::serve::serve;
-use bowline::transport::stdio::Stdio;
-use bowline::types::revision::Revision;
 use bowline_testing::ServerUnderTest;
 use bowline_testing::schema::Schemas;
 use bowline_testing::transcript::{SentMessage, Setup, Side, Transcript};
 use bowline_tests::sample;
+use bowline_transport::serve::serve;
+use bowline_transport::stdio::Stdio;
+use bowline_types::revision::Revision;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use bowline::client::ClientBuilder;
-use bowline::types::revision::Revision;
+use bowline::types::Revision;
 use bowline::{Client, Command};
 use serde_json::json;
 use tokio::time::sleep;

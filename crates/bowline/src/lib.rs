@@ -306,22 +306,26 @@
 //!
 //! # Crates
 //!
-//! This crate re-exports others. Most servers and clients need only the items at the root. [`types`]
-//! has the messages of the protocol, [`proto`] the protocol as a state machine without I/O, and
-//! [`transport`] the transports.
+//! This crate chooses from others what servers and clients need, and [what 1.0
+//! promises](manual/_19_stability/index.html) is this choice. Most programs need only the items at the root;
+//! [`types`] has the messages of the protocol, [`transport`] what carries them. `bowline-types`,
+//! `bowline-proto` (the rules of the protocol, without any I/O) and `bowline-transport` are for programs
+//! that go below, and may change in any minor version.
 
-#[doc(inline)]
-pub use {bowline_proto as proto, bowline_transport as transport, bowline_types as types};
+// What every program may need.
 
-#[cfg(any(feature = "auth-client", feature = "auth-server"))]
-pub mod auth;
 pub mod prelude;
-
-#[cfg(all(feature = "macros", feature = "http", feature = "http-client"))]
-pub mod manual;
+pub mod transport;
+pub mod types;
 
 #[doc(inline)]
 pub use bowline_proto::limits::Limits;
+
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use bowline_macros::test;
+
+// Servers: features and their macros, what handlers take and return, code around them.
 
 #[cfg(feature = "server")]
 #[doc(inline)]
@@ -330,8 +334,7 @@ pub use {
     bowline_server::extract::FromCall,
     bowline_server::{
         Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Definition, Elicited,
-        Error, Extension, Feature, Handler, HandlerError, HandlerSignature, IntoCompletion,
-        IntoFeature, IntoMethodResult, IntoPromptResult, IntoResourceResult, IntoToolResult, Json,
+        Error, Extension, Feature, Handler, HandlerError, HandlerSignature, IntoFeature, Json,
         ListKind, Log, Notify, Params, Progress, Prompt, PromptFn, Registry, Resource, ResourceFn,
         ResourceUi, ResponseFuture, Result, ServeError, Server, Service, State, StateKey,
         StateKeys, StateKeysError, TaskLimits, TaskSupport, TemplateHandler, Tool, ToolFn, Typed,
@@ -340,6 +343,10 @@ pub use {
     bowline_types::content::Content,
 };
 
+#[cfg(all(feature = "macros", feature = "server"))]
+#[doc(inline)]
+pub use bowline_macros::{prompt, prompts, resource, resources, tool, tools};
+
 #[cfg(feature = "http")]
 #[doc(inline)]
 pub use bowline_server::http;
@@ -347,32 +354,37 @@ pub use bowline_server::http;
 #[cfg(feature = "http")]
 pub mod store;
 
-#[cfg(feature = "skills")]
+#[cfg(feature = "tracing")]
 #[doc(inline)]
-pub use {bowline_skills as skills, bowline_skills::Skills};
+pub use bowline_server::trace;
+
+// Clients.
+
+#[cfg(feature = "client")]
+pub mod client;
+
+#[cfg(feature = "client")]
+#[doc(inline)]
+pub use bowline_client::{Client, ClientExtension, Command, Question, Restart};
+
+// Both.
+
+#[cfg(any(feature = "auth-client", feature = "auth-server"))]
+pub mod auth;
 
 #[cfg(feature = "otel")]
 #[doc(inline)]
 pub use bowline_otel as otel;
 
-#[cfg(feature = "tracing")]
-#[doc(inline)]
-pub use bowline_server::trace;
+#[cfg(feature = "skills")]
+pub mod skills;
 
-#[cfg(feature = "client")]
+#[cfg(feature = "skills")]
 #[doc(inline)]
-pub use {
-    bowline_client as client,
-    bowline_client::{Client, ClientExtension, Command, Question, Restart},
-};
+pub use bowline_skills::Skills;
 
-#[cfg(feature = "macros")]
-#[doc(inline)]
-pub use bowline_macros::test;
-
-#[cfg(all(feature = "macros", feature = "server"))]
-#[doc(inline)]
-pub use bowline_macros::{prompt, prompts, resource, resources, tool, tools};
+#[cfg(all(feature = "macros", feature = "http", feature = "http-client"))]
+pub mod manual;
 
 #[cfg(all(feature = "macros", feature = "server"))]
 #[doc(hidden)]

@@ -8,7 +8,7 @@
 //! [`Http::store`]: crate::http::Http::store
 
 #[doc(inline)]
-pub use bowline_store::{Backend, MemoryBackend, backend, memory};
+pub use bowline_store::{Backend, MemoryBackend, backend, memory::MemoryLimits};
 #[cfg(feature = "redis")]
 #[doc(inline)]
 pub use bowline_store_redis::{Redis, RedisDurability, RedisLimits, RedisOptions};

@@ -5,7 +5,7 @@
 
 use std::io::{IsTerminal as _, read_to_string, stdin};
 
-use bowline::types::json::{Object, RawJson};
+use bowline_types::json::{Object, RawJson};
 
 use crate::exit::Failure;
 use crate::print::text;

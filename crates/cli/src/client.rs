@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bowline::Client;
 use bowline::client::ClientBuilder;
-use bowline::types::deprecated::roots::Root;
+use bowline_types::deprecated::roots::Root;
 
 use crate::print::bar::Bar;
 use crate::{questions, sampling};

@@ -6,7 +6,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use bowline::client::Error;
-use bowline::types::text::with_causes;
+use bowline_types::text::with_causes;
 
 pub(crate) use self::code::Exit;
 use crate::print::{TerminalText, lines};

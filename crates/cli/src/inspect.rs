@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use bowline::Client;
 use bowline::client::ClientBuilder;
-use bowline::types::text::counted;
+use bowline_types::text::counted;
 use serde::Serialize;
 
 use self::lint::{Finding, Lists};

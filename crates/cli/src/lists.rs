@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use bowline::Client;
 use bowline::client::List;
-use bowline::types::page::LeftOutServer;
-use bowline::types::prompt::PromptDefinition;
-use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
-use bowline::types::tool::ToolDefinition;
+use bowline_types::page::LeftOutServer;
+use bowline_types::prompt::PromptDefinition;
+use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
+use bowline_types::tool::ToolDefinition;
 
 use crate::demand::LoginUse;
 use crate::exit::Failure;

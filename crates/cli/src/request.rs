@@ -3,8 +3,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use bowline::Client;
-use bowline::client::{ClientBuilder, Limits};
+use bowline::client::ClientBuilder;
+use bowline::{Client, Limits};
 
 use crate::client::{ClientArgs, Questions};
 use crate::exit::{Exit, Failure};

@@ -9,8 +9,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use bowline::client::{SamplingAnswer, SamplingRequest};
-use bowline::types::deprecated::sampling::CreateMessageResult;
-use bowline::types::json::RawJson;
+use bowline_types::deprecated::sampling::CreateMessageResult;
+use bowline_types::json::RawJson;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 

@@ -4,9 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bowline::types::content::Content;
-use bowline::types::json::Base64;
-use bowline::types::resource::ResourceBody;
+use bowline_types::content::Content;
+use bowline_types::json::Base64;
+use bowline_types::resource::ResourceBody;
 
 use crate::exit::{Exit, Failure};
 use crate::print::{line, text};

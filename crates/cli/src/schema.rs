@@ -7,8 +7,8 @@ pub(crate) mod fields;
 
 use std::fmt;
 
-use bowline::types::json::{RawJson, Schema};
-use bowline::types::tool::ToolDefinition;
+use bowline_types::json::{RawJson, Schema};
+use bowline_types::tool::ToolDefinition;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use bowline::client::{ClientBuilder, ClientLayer};
 use bowline::http::Http;
-use bowline::types::capability::ClientCapabilities;
-use bowline::types::implementation::Implementation;
-use bowline::types::text::with_causes;
 use bowline::{Client, Server, StateKeys};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
 use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, layered_client_builder};
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::implementation::Implementation;
+use bowline_types::text::with_causes;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
@@ -132,7 +132,7 @@ fn is_reachable(address: &str) -> bool {
 /// If standard input and output cannot be used, or break.
 pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::new(Exit::Unreachable, line(error));
-    let stdio = bowline::transport::stdio::Stdio::take().map_err(|error| failed(&error))?;
+    let stdio = bowline_transport::stdio::Stdio::take().map_err(|error| failed(&error))?;
     let stop = async {
         stopped().await;
     };

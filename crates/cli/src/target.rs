@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use bowline::Command;
-use bowline::transport::child::Stderr;
-use bowline::types::revision::Revision;
+use bowline_transport::child::Stderr;
+use bowline_types::revision::Revision;
 use http::{HeaderName, HeaderValue};
 
 use crate::demand::LoginUse;

@@ -2,9 +2,9 @@
 
 use bowline::Client;
 use bowline::client::Error;
-use bowline::types::error::code;
-use bowline::types::json::Object;
-use bowline::types::namespace::Namespace;
+use bowline_types::error::code;
+use bowline_types::json::Object;
+use bowline_types::namespace::Namespace;
 
 use crate::arguments::Words;
 use crate::exit::{Exit, Failure};

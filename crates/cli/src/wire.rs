@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bowline::client::ClientBuilder;
-use bowline::transport::lines::may_be_message;
-use bowline::transport::tap::TapDirection;
+use bowline_transport::lines::may_be_message;
+use bowline_transport::tap::TapDirection;
 
 use crate::exit::{Exit, Failure};
 use crate::hints;

@@ -62,16 +62,16 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bowline::client::{Answer, ClientBuilder};
-use bowline::transport::duplex::duplex;
-use bowline::transport::lines::Lines;
-use bowline::transport::socket::{UnixTransport, listen};
-use bowline::transport::transport::{PeerIdentity, Transport};
-#[doc(no_inline)]
-pub use bowline::types::revision::Revision;
 use bowline::{BuildError, Client, Question, Server};
 #[cfg(feature = "http")]
 use bowline_http::server::Sessions;
 use bowline_proto::sync::lock;
+use bowline_transport::duplex::duplex;
+use bowline_transport::lines::Lines;
+use bowline_transport::socket::{UnixTransport, listen};
+use bowline_transport::transport::{PeerIdentity, Transport};
+#[doc(no_inline)]
+pub use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use tokio::net::unix::pipe;
 use tokio::runtime::Builder;

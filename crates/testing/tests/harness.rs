@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bowline::client::ClientBuilder;
-use bowline::types::implementation::Implementation;
-use bowline::types::revision::Revision;
 use bowline::{Ask, Context, Progress, Question, Server, Tool, tool, tools};
 use bowline_testing::{Case, Harness, TransportKind};
+use bowline_types::implementation::Implementation;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::Instant;
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::layer::{self, Next};
-use bowline::proto::request::Request;
 use bowline::{Server, Tool};
+use bowline_proto::request::Request;
 use bowline_testing::{Harness, TransportKind};
 
 /// A server, and the head of the HTTP request of the last call.

@@ -4,17 +4,17 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bowline::proto::codec::Unit;
-use bowline::proto::codec::sse::{SseReader, write_event};
-use bowline::proto::frame::{Frame, Message};
-use bowline::proto::limits::Limits;
-use bowline::proto::request::{Owner, Request, Response, Success};
-use bowline::proto::server::{ServerConfig, ServerConnection, ServerEvent};
-use bowline::transport::mailbox::mailbox;
-use bowline::types::content::Content;
-use bowline::types::implementation::Implementation;
-use bowline::types::revision::Revision;
-use bowline::types::tool::CallToolResult;
+use bowline_proto::codec::Unit;
+use bowline_proto::codec::sse::{SseReader, write_event};
+use bowline_proto::frame::{Frame, Message};
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{Owner, Request, Response, Success};
+use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
+use bowline_transport::mailbox::mailbox;
+use bowline_types::content::Content;
+use bowline_types::implementation::Implementation;
+use bowline_types::revision::Revision;
+use bowline_types::tool::CallToolResult;
 use bytes::{Bytes, BytesMut};
 
 use crate::messages::{self, MESSAGE, PROGRESS};

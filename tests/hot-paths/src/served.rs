@@ -6,11 +6,11 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use bowline::auth::{JwkSet, Jwt};
-use bowline::proto::request::{Request, Response};
-use bowline::transport::lines::Lines;
-use bowline::transport::transport::PeerIdentity;
 use bowline::{Server, Service, Tool, tool, tools};
 use bowline_auth::jose::sign::{EmbeddedKey, SigningKey};
+use bowline_proto::request::{Request, Response};
+use bowline_transport::lines::Lines;
+use bowline_transport::transport::PeerIdentity;
 use bytes::Bytes;
 use http::StatusCode;
 use http_body_util::{BodyExt as _, Full};

@@ -1,7 +1,7 @@
 //! A server with completions for the arguments of a prompt and the variables of a template.
 
-use bowline::types::completion::Completion;
 use bowline::{Args, Error, Prompt, Resource, Server, Typed, starting_with};
+use bowline_types::completion::Completion;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,10 +1,10 @@
 //! The clients under test of transcripts, by the names in the header `host:`.
 
 use bowline::client::{Answer, ClientBuilder, Review, SamplingAnswer, SamplingRequest};
-use bowline::types::deprecated::logging::LoggingLevel;
-use bowline::types::deprecated::roots::Root;
-use bowline::types::deprecated::sampling::{CreateMessageResult, StopReason};
 use bowline::{Client, Content, Question};
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::deprecated::roots::Root;
+use bowline_types::deprecated::sampling::{CreateMessageResult, StopReason};
 use serde_json::json;
 
 /// Returns the client with a name.

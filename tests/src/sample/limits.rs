@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bowline::layer::{ConcurrencyLimit, RateLimit, ResultSizeLimit, Timeout};
-use bowline::types::method::Method;
 use bowline::{Args, Server, Tool};
+use bowline_types::method::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! Tools that send log messages.
 
-use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::{Log, Server, tool, tools};
+use bowline_types::deprecated::logging::LoggingLevel;
 use serde_json::json;
 
 /// One tool that logs at the usual levels.

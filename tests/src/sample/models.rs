@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bowline::extract::Sampled;
-use bowline::types::content::ToolUseContent;
-use bowline::types::deprecated::sampling::{
+use bowline::{Args, Ask, Json, Server, State, Tool, tool, tools};
+use bowline_types::content::ToolUseContent;
+use bowline_types::deprecated::sampling::{
     CreateMessageParams, IncludeContext, ModelPreferences, SamplingMessage, ToolChoiceMode,
 };
-use bowline::{Args, Ask, Json, Server, State, Tool, tool, tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

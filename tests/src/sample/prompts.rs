@@ -1,10 +1,10 @@
 //! Servers with prompts: plain, with all optional members, many, hidden, and asking.
 
-use bowline::types::content::{Annotations, Role};
-use bowline::types::implementation::Icon;
-use bowline::types::prompt::{GetPromptResult, PromptArgument, PromptMessage};
-use bowline::types::resource::ResourceContents;
 use bowline::{Ask, Content, Error, Prompt, Server, prompt, prompts};
+use bowline_types::content::{Annotations, Role};
+use bowline_types::implementation::Icon;
+use bowline_types::prompt::{GetPromptResult, PromptArgument, PromptMessage};
+use bowline_types::resource::ResourceContents;
 
 use super::tools::CRASH;
 

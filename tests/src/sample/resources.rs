@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bowline::types::content::{Annotations, Role};
-use bowline::types::implementation::Icon;
-use bowline::types::resource::ResourceContents;
 use bowline::{Ask, Context, Error, Json, Resource, Server, resource, resources};
+use bowline_types::content::{Annotations, Role};
+use bowline_types::implementation::Icon;
+use bowline_types::resource::ResourceContents;
 
 use super::tools::CRASH;
 
@@ -62,7 +62,7 @@ pub(super) fn pages(server: Server) -> Server {
 
 /// Resources that only callers with roots may see, and one for all.
 pub(super) fn hidden(server: Server) -> Server {
-    let has_roots = |caller: &bowline::proto::request::Parts| {
+    let has_roots = |caller: &bowline_proto::request::Parts| {
         let capabilities = &caller.client.capabilities;
         capabilities.roots.is_some()
     };

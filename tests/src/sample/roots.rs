@@ -28,7 +28,7 @@ async fn look(State(seen): State<Seen>, ask: Ask) -> bowline::Result {
 #[tool]
 async fn list(ask: Ask) -> bowline::Result<String> {
     let roots = ask.roots().await?;
-    let shown = |root: &bowline::types::deprecated::roots::Root| {
+    let shown = |root: &bowline_types::deprecated::roots::Root| {
         format!("{} ({})", root.uri, root.name.as_deref().unwrap_or("nameless"))
     };
     Ok(roots.iter().map(shown).collect::<Vec<_>>().join(", "))

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use bowline::types::content::Content;
-use bowline::types::implementation::Icon;
-use bowline::types::resource::ResourceContents;
 use bowline::{Context, Error, Json, Server, Tool, tool, tools};
+use bowline_types::content::Content;
+use bowline_types::implementation::Icon;
+use bowline_types::resource::ResourceContents;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! Questions of the upstream server, which the caller answers.
 
 use bowline::client::ClientBuilder;
-use bowline::types::capability::ClientCapabilities;
 use bowline::{Ask, Server, Tool, tool, tools};
+use bowline_types::capability::ClientCapabilities;
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bowline::client::CacheOptions;
 use bowline::layer::{self, Next};
-use bowline::proto::request::Request;
-use bowline::types::completion::Reference;
-use bowline::types::method::Method;
 use bowline::{Context, Json, Progress, Resource, Server, Tool, starting_with, tool, tools};
+use bowline_proto::request::Request;
+use bowline_types::completion::Reference;
+use bowline_types::method::Method;
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use bowline::client::{Change, Relay};
 use bowline::layer::{self, Next};
-use bowline::proto::request::Request;
-use bowline::proto::server::ServerConfig;
-use bowline::transport::lines::Lines;
-use bowline::transport::serve::serve;
-use bowline::types::implementation::Implementation;
-use bowline::types::method::Method;
 use bowline::{Resource, Server, Tool};
+use bowline_proto::request::Request;
+use bowline_proto::server::ServerConfig;
 use bowline_testing::StrictPeer;
+use bowline_transport::lines::Lines;
+use bowline_transport::serve::serve;
+use bowline_types::implementation::Implementation;
+use bowline_types::method::Method;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::support::{ALL, L, M, cells};

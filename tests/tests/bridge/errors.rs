@@ -1,7 +1,7 @@
 //! Errors of the upstream server, in the codes of the caller's revision.
 
-use bowline::types::error::code;
 use bowline::{Ask, Error, Prompt, Resource, Server, Tool};
+use bowline_types::error::code;
 use serde_json::json;
 
 use crate::support::{ALL, L, M, cells};

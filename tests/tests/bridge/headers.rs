@@ -1,12 +1,12 @@
 //! Headers that repeat arguments of a tool (2026-07-28).
 
 use bowline::layer::{self, Next};
-use bowline::proto::request::Request;
-use bowline::types::error::code;
-use bowline::types::json::RawJson;
-use bowline::types::method::Method;
 use bowline::{Args, Server, Tool};
 use bowline_gateway::bridge;
+use bowline_proto::request::Request;
+use bowline_types::error::code;
+use bowline_types::json::RawJson;
+use bowline_types::method::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -2,8 +2,8 @@
 //! virtual time.
 
 use bowline::client::ClientBuilder;
-use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::{Log, Server, tool, tools};
+use bowline_types::deprecated::logging::LoggingLevel;
 
 use crate::support::{ALL, Heard, L, M, cells, parked};
 

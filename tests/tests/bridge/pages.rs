@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bowline::client::ClientBuilder;
 use bowline::extract::Visit;
-use bowline::types::error::code;
-use bowline::types::revision::Revision;
 use bowline::{Ask, Error, Server, Tool, tool, tools};
+use bowline_types::error::code;
+use bowline_types::revision::Revision;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::support::{ALL, Cell, Heard, L, M, cells};

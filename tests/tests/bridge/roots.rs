@@ -1,7 +1,7 @@
 //! Roots of the caller.
 
-use bowline::types::deprecated::roots::Root;
 use bowline::{Ask, Server, Tool, tool, tools};
+use bowline_types::deprecated::roots::Root;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::support::{ALL, Heard, L, cells};

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bowline::client::{ClientBuilder, RelayFailure};
-use bowline::types::deprecated::sampling::CreateMessageResult;
-use bowline::types::error::code;
 use bowline::{Ask, Server, Tool, tool, tools};
 use bowline_gateway::park::ParkLimits;
+use bowline_types::deprecated::sampling::CreateMessageResult;
+use bowline_types::error::code;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::support::{ALL, L, M, cells};

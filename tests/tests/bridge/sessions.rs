@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use bowline::client::{Change, ClientBuilder};
 use bowline::layer::{self, Next};
-use bowline::proto::request::{Handshake, Request};
-use bowline::types::deprecated::logging::LoggingLevel;
-use bowline::types::method::Method;
 use bowline::{Client, Log, Resource, Server, Tool};
+use bowline_proto::request::{Handshake, Request};
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::method::Method;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

@@ -3,18 +3,18 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::client::{ClientBuilder, Relay};
-use bowline::proto::server::ServerConfig;
-use bowline::proto::upstream::Upstream;
-use bowline::transport::duplex::duplex;
-use bowline::types::capability::ClientCapabilities;
-use bowline::types::ext::apps::{self, UiSettings};
-use bowline::types::implementation::Implementation;
-use bowline::types::json::Object;
-use bowline::types::revision::Revision;
 use bowline::{Client, Limits, Server};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
 use bowline_http::server::{Endpoint, HttpConfig};
+use bowline_proto::server::ServerConfig;
+use bowline_proto::upstream::Upstream;
 use bowline_testing::harness::connect_in_memory;
+use bowline_transport::duplex::duplex;
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::ext::apps::{self, UiSettings};
+use bowline_types::implementation::Implementation;
+use bowline_types::json::Object;
+use bowline_types::revision::Revision;
 
 pub(crate) const L: Revision = Revision::LATEST_LEGACY;
 pub(crate) const M: Revision = Revision::LATEST;
@@ -93,7 +93,7 @@ impl Cell {
             false => {
                 let (near, far) = duplex();
                 tokio::spawn(async move {
-                    bowline::transport::serve::serve(far, upstream, config, std::future::pending())
+                    bowline_transport::serve::serve(far, upstream, config, std::future::pending())
                         .await
                 });
                 builder.connect(near).await

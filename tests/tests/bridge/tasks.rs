@@ -3,10 +3,10 @@
 
 use bowline::client::ClientBuilder;
 use bowline::layer::{self, Next};
-use bowline::proto::request::{Owner, Request};
-use bowline::types::ext::tasks::TaskStatus;
 use bowline::{Ask, Client, Server, TaskSupport, Tool};
 use bowline_gateway::bridge;
+use bowline_proto::request::{Owner, Request};
+use bowline_types::ext::tasks::TaskStatus;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::support::{ALL, Cell, Heard, L, M, cells, parked};

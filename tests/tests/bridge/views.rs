@@ -1,8 +1,8 @@
 //! Views of tools (MCP Apps), and how the server behind describes itself.
 
-use bowline::types::ext::apps;
 use bowline::{Context, Resource, Server, Tool};
 use bowline_gateway::bridge;
+use bowline_types::ext::apps;
 
 use crate::support::{ALL, M, cells, parked};
 

@@ -7,13 +7,13 @@ use std::time::Instant;
 use axum::Router;
 use axum::extract::{self, ConnectInfo};
 use axum::middleware::map_request;
-use bowline::proto::limits::Limits;
-use bowline::proto::request::{Owner, Peer};
-use bowline::types::revision::Revision;
 use bowline_http::server::Sessions;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{Owner, Peer};
 use bowline_server::Server;
 use bowline_server::http::Http;
 use bowline_server::layer::RateLimit;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use bowline::types::revision::Revision;
 use bowline_http::server::HttpLimits;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use socket2::{SockFilter, SockRef};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,6 +1,6 @@
 //! Web pages of other origins: the preflight of a browser, and what it then lets the page read.
 
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use crate::test_server::{TestServer, call, modern, request, text_of, within};

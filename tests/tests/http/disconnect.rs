@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use bowline::proto::request::{Owner, QuestionError};
-use bowline::types::revision::Revision;
 use bowline::{Ask, AskError, Server, Tool};
+use bowline_proto::request::{Owner, QuestionError};
 use bowline_server::http::Http;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bowline::types::revision::Revision;
 use bowline_http::store::MemoryBackend;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::task::JoinHandle;
 

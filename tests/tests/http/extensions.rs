@@ -1,11 +1,11 @@
 //! Notifications of extensions over HTTP: they run in both eras, with and without sessions, and
 //! count like calls.
 
-use bowline::proto::limits::Limits;
-use bowline::types::revision::Revision;
 use bowline::{Extension, Server, State};
 use bowline_http::server::{HttpLimits, Sessions};
+use bowline_proto::limits::Limits;
 use bowline_server::http::Http;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
 use crate::test_server::{

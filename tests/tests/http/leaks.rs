@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bowline::types::revision::Revision;
 use bowline_http::store::MemoryBackend;
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use crate::faulty_store::bytes_beside_leases;

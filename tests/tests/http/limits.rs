@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use bowline::proto::limits::Limits;
 use bowline_http::server::HttpLimits;
+use bowline_proto::limits::Limits;
 
 mod around;
 mod within_message;

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use bowline::types::method::METHODS;
-use bowline::types::revision::Revision;
 use bowline::{Prompt, Tool};
+use bowline_types::method::METHODS;
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use crate::test_server::{TestServer, call, modern, sample_server, text_of};

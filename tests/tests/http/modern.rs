@@ -1,6 +1,6 @@
 //! Modern requests (2026-07-28): statuses, kinds of responses, ids.
 
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use crate::test_server::{TestServer, call, meta, modern, request, sample_server, text_of, within};

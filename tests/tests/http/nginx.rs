@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use serde::Deserialize;
 use serde_json::json;
 use tempfile::TempDir;

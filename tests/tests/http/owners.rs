@@ -1,9 +1,9 @@
 //! Questions of a session: only its owner can answer them. Knowing the id of the
 //! session is not enough.
 
-use bowline::proto::request::Owner;
-use bowline::types::revision::Revision;
 use bowline_http::server::{Body, Endpoint};
+use bowline_proto::request::Owner;
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::Response;
 use http_body_util::{BodyExt as _, Full};

@@ -3,8 +3,8 @@
 use std::process::Stdio;
 
 use bowline::Server;
-use bowline::proto::limits::Limits;
-use bowline::types::revision::Revision;
+use bowline_proto::limits::Limits;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::process::Command;
 

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline::types::revision::Revision;
 use bowline_http::server::HttpLimits;
 use bowline_http::store::backend::{Backend, Expect, Key};
 use bowline_http::store::wrapper::{OperationKind, Wrapped};
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::{Instant, advance, sleep, timeout};
 

@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpSocket, TcpStream};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bowline::types::revision::Revision;
 use bowline_http::store::MemoryBackend;
 use bowline_http::store::memory::MemoryLimits;
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use crate::faulty_store::bytes_beside_leases;

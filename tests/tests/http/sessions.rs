@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use bowline::proto::request::Owner;
-use bowline::types::revision::Revision;
 use bowline_http::server::Endpoint;
+use bowline_proto::request::Owner;
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline::proto::request::Owner;
-use bowline::types::revision::Revision;
 use bowline_http::server::HttpLimits;
 use bowline_http::store::MemoryBackend;
 use bowline_http::store::backend::{Backend, Expect, Key};
 use bowline_http::store::events::EventLog;
+use bowline_proto::request::Owner;
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use serde_json::{Value, json};
 

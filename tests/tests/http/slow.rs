@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use bowline::types::revision::Revision;
 use bowline_http::server::HttpLimits;
+use bowline_types::revision::Revision;
 use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bowline::Ask;
-use bowline::types::revision::Revision;
 use bowline_http::server::{Body, Endpoint, Sessions};
 use bowline_server::http::Http;
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Many connections that use the same id for every request, at the same time.
 
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use crate::test_server::{Random, TestServer, call, text_of, within};

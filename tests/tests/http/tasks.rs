@@ -1,7 +1,7 @@
 //! Tasks over HTTP.
 
-use bowline::types::revision::Revision;
 use bowline::{Progress, TaskSupport, Tool};
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use crate::test_server::{TestServer, request, sample_server};

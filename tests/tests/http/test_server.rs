@@ -5,13 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline::proto::limits::Limits;
-use bowline::types::revision::Revision;
 use bowline::{
     Args, Ask, Context, Log, Notify, Progress, Resource, Server, State, Tool, tool, tools,
 };
 use bowline_http::server::{Endpoint, HttpLimits};
+use bowline_proto::limits::Limits;
 use bowline_server::http::Http;
+use bowline_types::revision::Revision;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

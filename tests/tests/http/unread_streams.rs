@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline::proto::request::Owner;
-use bowline::types::revision::Revision;
 use bowline::{Ask, Log, Notify, Server, State, Tool};
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
 use bowline_http::store::backend::Position;
 use bowline_http::store::events::EventLog;
 use bowline_http::store::memory::MemoryLimits;
+use bowline_proto::request::Owner;
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! The expected report of each feature in each revision.
 
 use bowline::Client;
-use bowline::transport::duplex::duplex;
-use bowline::types::revision::Revision;
+use bowline_transport::duplex::duplex;
+use bowline_types::revision::Revision;
 use serde_json::{Map, Value, json};
 
 /// The expected report of a client in a revision, by feature.

@@ -7,9 +7,9 @@
 
 use std::process::{Command, Stdio};
 
-use bowline::types::revision::Revision;
 use bowline_tests::peers;
 use bowline_tests::serving::Serving;
+use bowline_types::revision::Revision;
 use serde_json::{Map, Value};
 
 mod expected;

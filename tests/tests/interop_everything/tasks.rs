@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
-use bowline::types::revision::Revision;
 use bowline::{Ask, Server, tool, tools};
 use bowline_tests::serving::Serving;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
 use crate::{Over, Peer};

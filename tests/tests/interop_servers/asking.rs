@@ -1,6 +1,6 @@
 //! What servers ask: the user by form and by URL, the model, the roots.
 
-use bowline::types::content::Content;
+use bowline_types::content::Content;
 use serde_json::{Value, json};
 
 use crate::connected_client::{ConnectedClient, UserDecision, directory};

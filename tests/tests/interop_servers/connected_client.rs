@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::client::{ClientBuilder, SamplingAnswer, SamplingRequest};
-use bowline::types::content::{Content, ToolUseContent};
-use bowline::types::deprecated::logging::LoggingLevel;
-use bowline::types::deprecated::roots::Root;
-use bowline::types::json::{Object, RawJson};
-use bowline::types::revision::Revision;
 use bowline::{Client, Question, client};
+use bowline_types::content::{Content, ToolUseContent};
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::deprecated::roots::Root;
+use bowline_types::json::{Object, RawJson};
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
 use crate::peer::{Feature, Listening, Over, Peer};

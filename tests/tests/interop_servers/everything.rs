@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use bowline::Client;
 use bowline::client::{Change, ClientBuilder};
-use bowline::types::completion::Reference;
-use bowline::types::content::Content;
-use bowline::types::ext::tasks::TaskStatus;
-use bowline::types::revision::Revision;
 use bowline_tests::peers;
+use bowline_types::completion::Reference;
+use bowline_types::content::Content;
+use bowline_types::ext::tasks::TaskStatus;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;

@@ -1,6 +1,6 @@
 //! Log messages, of the level that the client asked for.
 
-use bowline::types::deprecated::logging::LoggingLevel;
+use bowline_types::deprecated::logging::LoggingLevel;
 
 use crate::connected_client::ConnectedClient;
 use crate::peer::Feature;

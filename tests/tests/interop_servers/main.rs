@@ -14,7 +14,7 @@ mod prompts;
 mod resources;
 mod tools;
 
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 
 use crate::connected_client::ConnectedClient;
 use crate::peer::{Over, Peer};

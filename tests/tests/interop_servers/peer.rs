@@ -3,8 +3,8 @@
 use std::process::Stdio;
 
 use bowline::Command;
-use bowline::types::revision::Revision;
 use bowline_tests::peers;
+use bowline_types::revision::Revision;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
 

@@ -1,6 +1,6 @@
 //! Prompts: listed, filled in, refused, completed.
 
-use bowline::types::completion::Reference;
+use bowline_types::completion::Reference;
 use serde_json::json;
 
 use crate::connected_client::ConnectedClient;

@@ -1,7 +1,7 @@
 //! Resources: listed, read as text and as bytes, filled into templates, not found.
 
-use bowline::types::completion::Reference;
-use bowline::types::template::Variables;
+use bowline_types::completion::Reference;
+use bowline_types::template::Variables;
 use serde_json::json;
 
 use crate::connected_client::ConnectedClient;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::types::tool::ToolDefinition;
+use bowline_types::tool::ToolDefinition;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bowline::client::{Answer, ClientBuilder};
-use bowline::types::error::code;
 use bowline::{Ask, AskError, Error, Question, Server, Tool, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::error::code;
 use tokio::sync::Barrier;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::sleep;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use bowline::client::{CacheOptions, Change, ClientBuilder};
 use bowline::layer::{self, Next};
-use bowline::proto::request::Request;
-use bowline::types::method::Method;
 use bowline::{Resource, Server, Tool};
+use bowline_proto::request::Request;
 use bowline_testing::Harness;
+use bowline_types::method::Method;
 use tokio::time::sleep;
 
 const MINUTE: Duration = Duration::from_secs(60);

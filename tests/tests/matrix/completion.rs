@@ -1,8 +1,8 @@
 //! Completion: suggestions for arguments and variables.
 
-use bowline::types::completion::Reference;
 use bowline::{Prompt, Resource, Server, Typed, prompt, prompts, starting_with};
 use bowline_testing::Harness;
+use bowline_types::completion::Reference;
 
 /// Summarize a repository
 #[prompt]
@@ -58,7 +58,7 @@ async fn a_completion_depends_on_earlier_arguments_in_revisions_that_send_them(t
 #[bowline::test(every_revision, stateless)]
 async fn a_completion_has_the_total_number_of_suggestions(t: Harness) {
     let years = Prompt::new("year", || async { "" })
-        .argument(bowline::types::prompt::PromptArgument::new("year"))
+        .argument(bowline_types::prompt::PromptArgument::new("year"))
         .complete("year", |_| async { (0..250).map(|n| n.to_string()).collect::<Vec<_>>() });
     let client = t.connect(Server::new("calendar", "1.0.0").prompt(years)).await;
     let completion = client.complete(Reference::prompt("year")).argument("year", "").await.unwrap();

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::client::ClientBuilder;
-use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::{Log, Server, Tool, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::deprecated::logging::LoggingLevel;
 use tracing_subscriber::layer::SubscriberExt;
 
 /// The log messages that a client got.

@@ -1,9 +1,9 @@
 //! `_meta` of calls and results, and the trace context in it.
 
 use bowline::client::ToolOutcome;
-use bowline::types::tool::CallToolResult;
 use bowline::{Context, Server, Tool, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::tool::CallToolResult;
 use serde_json::{Value, json};
 
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

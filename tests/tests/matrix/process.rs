@@ -4,8 +4,8 @@
 //! advances virtual time for both sides. Neither works across processes, so this is not a case of
 //! the harness, and time is real.
 
-use bowline::types::revision::Revision;
 use bowline::{Client, Command};
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 async fn start(revision: Revision) -> Client {

@@ -1,9 +1,9 @@
 //! Prompts: messages from arguments.
 
-use bowline::types::error::code;
-use bowline::types::prompt::PromptMessage;
 use bowline::{Content, Server, prompt, prompts};
 use bowline_testing::Harness;
+use bowline_types::error::code;
+use bowline_types::prompt::PromptMessage;
 
 /// Review code
 #[prompt(title = "Code review")]

@@ -1,8 +1,8 @@
 //! Resources: by URI or by template, text or bytes, or not found.
 
-use bowline::types::error::code;
 use bowline::{Json, Resource, Server, resource, resources};
 use bowline_testing::Harness;
+use bowline_types::error::code;
 use serde_json::{Value, json};
 
 /// How the application is configured

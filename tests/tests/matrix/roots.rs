@@ -1,8 +1,8 @@
 //! Roots: the directories in which the client lets a server work.
 
-use bowline::types::deprecated::roots::Root;
 use bowline::{Ask, AskError, Server, Tool, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::deprecated::roots::Root;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// List where we may work

@@ -1,12 +1,12 @@
 //! Sampling: a server asks the client's model.
 
 use bowline::client::{ClientBuilder, Review, SamplingAnswer, SamplingRequest};
-use bowline::types::content::ToolUseContent;
-use bowline::types::deprecated::sampling::{CreateMessageParams, CreateMessageResult, StopReason};
-use bowline::types::error::code;
-use bowline::types::json::Object;
 use bowline::{Ask, AskError, Content, Server, Tool, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::content::ToolUseContent;
+use bowline_types::deprecated::sampling::{CreateMessageParams, CreateMessageResult, StopReason};
+use bowline_types::error::code;
+use bowline_types::json::Object;
 
 /// Summarize a text
 #[tool]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use bowline::types::ext::tasks::TaskStatus;
-use bowline::types::revision::Revision;
 use bowline::{Ask, Progress, Server, TaskSupport, Tool, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::ext::tasks::TaskStatus;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::sleep;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::client::Limits;
+use bowline::Limits;
 use bowline::{Progress, Server, tool, tools};
 use bowline_testing::Harness;
 use tokio::time::{Instant, sleep};

@@ -1,9 +1,9 @@
 //! Tools: their results, their failures, and their descriptions.
 
-use bowline::types::error::code;
-use bowline::types::resource::ResourceContents;
 use bowline::{Content, Error, Json, Server, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::error::code;
+use bowline_types::resource::ResourceContents;
 use serde_json::{Value, json};
 
 /// Show one of each

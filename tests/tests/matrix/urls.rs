@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bowline::client::ClientBuilder;
 use bowline::extract::Visit;
-use bowline::types::error::code;
 use bowline::{Ask, AskError, Error, Question, Server, Tool, tool, tools};
 use bowline_testing::Harness;
+use bowline_types::error::code;
 use tokio::sync::mpsc::unbounded_channel;
 
 const PAGE: &str = "https://mail.example.com/login";

@@ -2,10 +2,10 @@
 
 use bowline::client::ClientBuilder;
 use bowline::layer::{self, Next};
-use bowline::proto::request::{Owner, Parts, Request, Response};
-use bowline::types::implementation::Implementation;
 use bowline::{Definition, Prompt, Resource, Server, Tool};
+use bowline_proto::request::{Owner, Parts, Request, Response};
 use bowline_testing::Harness;
+use bowline_types::implementation::Implementation;
 
 /// Trusts the name of the client, which only a test may do.
 async fn authenticate(mut request: Request, next: Next) -> Response {

@@ -5,11 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use bowline::auth::{Browser, BrowserUrl, Introspection, Jwt, Machine};
 use bowline::http::Authorization;
-use bowline::types::revision::Revision;
 use bowline::{Claims, Client, Server, Tool};
 use bowline_http::server::Listener;
 use bowline_testing::oauth::UserAgent;
 use bowline_tests::peers::{self, PeerServer};
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

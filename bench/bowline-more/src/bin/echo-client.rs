@@ -2,8 +2,8 @@
 //! REVISION IN_FLIGHT CALLS`.
 
 use bench_measure::{Failure, MESSAGE, Plan, Target};
-use bowline::types::content::Content;
-use bowline::types::revision::Revision;
+use bowline::types::Content;
+use bowline::types::Revision;
 use bowline::{Client, Command};
 use serde::Serialize;
 

@@ -9,9 +9,10 @@ mod login;
 use std::env;
 use std::error::Error;
 
-use bowline::client::{Answer, Client, Question, SkillMismatch};
-use bowline::types::elicitation::schema::FormSchema;
-use bowline::types::revision::Revision;
+use bowline::client::{Answer, Client, Question};
+use bowline::skills::SkillMismatch;
+use bowline_types::elicitation::schema::FormSchema;
+use bowline_types::revision::Revision;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Tests of arguments from the command line.
 
-use bowline::types::json::Schema;
+use bowline_types::json::Schema;
 
 use super::*;
 

@@ -6,7 +6,7 @@ mod load;
 use std::time::Duration;
 
 use bowline::Client;
-use bowline::types::host::is_this_machine;
+use bowline_types::host::is_this_machine;
 use http::Uri;
 
 use self::figures::{Figures, Subject};

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use bowline::Client;
 use bowline::client::{ClientBuilder, Error, ToolOutcome};
-use bowline::types::deprecated::logging::LoggingLevel;
-use bowline::types::error::{ErrorObject, MissingCapability};
-use bowline::types::json::RawJson;
-use bowline::types::progress::ProgressParams;
-use bowline::types::text::with_causes;
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::error::{ErrorObject, MissingCapability};
+use bowline_types::json::RawJson;
+use bowline_types::progress::ProgressParams;
+use bowline_types::text::with_causes;
 
 use crate::arguments::{Words, standard_input};
 use crate::client::Questions;

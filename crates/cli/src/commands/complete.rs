@@ -1,7 +1,7 @@
 //! `bowline complete`: suggestions for an argument of a prompt or a variable of a template.
 
 use bowline::Client;
-use bowline::types::completion::Reference;
+use bowline_types::completion::Reference;
 
 use super::prompt;
 use crate::arguments::pair;

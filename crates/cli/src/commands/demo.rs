@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use bowline::Server;
-use bowline::types::text::with_causes;
+use bowline_types::text::with_causes;
 use serde::Serialize;
 
 use crate::demo;

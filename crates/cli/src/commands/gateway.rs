@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bowline::Server;
-use bowline::transport::child::Stderr;
-use bowline::types::implementation::Implementation;
 use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables};
 use bowline_gateway::{
     AskingServers, Dial, FileStamp, Gateway, GatewayLimits, GatewayOptions, Logins, Reloaded,
     bridge,
 };
+use bowline_transport::child::Stderr;
+use bowline_types::implementation::Implementation;
 
 use self::announced::Announced;
 use self::reload::{Consent, Reloading};

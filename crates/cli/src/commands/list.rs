@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bowline::Client;
-use bowline::types::page::LeftOutServer;
-use bowline::types::prompt::PromptDefinition;
-use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
-use bowline::types::tool::ToolDefinition;
+use bowline_types::page::LeftOutServer;
+use bowline_types::prompt::PromptDefinition;
+use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
+use bowline_types::tool::ToolDefinition;
 use serde::Serialize;
 
 use self::filter::Filter;

@@ -228,7 +228,7 @@ async fn complete(
     has_shown: &AtomicBool,
 ) -> Result<Option<LoginStatus>, Failure> {
     let denied = |error: &bowline::auth::Error| {
-        Failure::new(Exit::Unauthorized, lines(bowline::types::text::with_causes(error)))
+        Failure::new(Exit::Unauthorized, lines(bowline_types::text::with_causes(error)))
     };
     let first = logins::status(login).await?;
     let is_missing = |status: &LoginStatus| !wanted.is_within(&status.scopes);

@@ -1,8 +1,8 @@
 //! `bowline prompt`: fills in a prompt of a server.
 
 use bowline::Client;
-use bowline::types::content::Content;
-use bowline::types::prompt::GetPromptResult;
+use bowline_types::content::Content;
+use bowline_types::prompt::GetPromptResult;
 
 use crate::arguments::pair;
 use crate::client::Questions;

@@ -2,7 +2,7 @@
 
 use bowline::Client;
 use bowline::client::Contents;
-use bowline::types::resource::ResourceBody;
+use bowline_types::resource::ResourceBody;
 
 use crate::client::Questions;
 use crate::exit::{Exit, Failure};

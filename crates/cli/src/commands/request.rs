@@ -1,7 +1,7 @@
 //! `bowline request`: sends one request of any method, and prints the answer.
 
 use bowline::Client;
-use bowline::types::json::{Object, RawJson};
+use bowline_types::json::{Object, RawJson};
 
 use crate::arguments::standard_input;
 use crate::client::Questions;

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bowline::auth::LoginStatus;
-use bowline::types::text::counted;
+use bowline_types::text::counted;
 use serde::Serialize;
 
 use crate::demand::quoted;

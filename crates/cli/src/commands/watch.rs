@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bowline::Client;
 use bowline::client::{Change, Changes, SubscriptionBuilder};
-use bowline::types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use serde::Serialize;
 use tokio::sync::mpsc;
 

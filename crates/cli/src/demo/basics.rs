@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::{Content, Json, Log, Progress, Result, tool};
+use bowline_types::deprecated::logging::LoggingLevel;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -9,8 +9,8 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use bowline::client::ClientBuilder;
-use bowline::types::text::counted;
 use bowline_gateway::config::{ConfigError, Launch, Start};
+use bowline_types::text::counted;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

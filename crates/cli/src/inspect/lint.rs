@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bowline::types::json::Schema;
-use bowline::types::page::LeftOutServer;
-use bowline::types::prompt::PromptDefinition;
-use bowline::types::resource::{ResourceDefinition, ResourceTemplate};
-use bowline::types::tool::{ToolDefinition, check_name};
 use bowline_json_schema::Validator;
+use bowline_types::json::Schema;
+use bowline_types::page::LeftOutServer;
+use bowline_types::prompt::PromptDefinition;
+use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
+use bowline_types::tool::{ToolDefinition, check_name};
 use serde::Serialize;
 
 use super::tokens;

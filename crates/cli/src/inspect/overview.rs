@@ -1,6 +1,6 @@
 //! The table of all servers, as text.
 
-use bowline::types::text::counted;
+use bowline_types::text::counted;
 
 use super::Authorization;
 use super::all::{Overview, Row};

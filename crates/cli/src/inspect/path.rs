@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use bowline::types::host::is_this_machine;
+use bowline_types::host::is_this_machine;
 use http::Uri;
 use hyper_rustls::ConfigBuilderExt as _;
 use rustls::ClientConfig;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::types::text::counted;
+use bowline_types::text::counted;
 use serde::Serialize;
 
 use super::lint::{Finding, Level};

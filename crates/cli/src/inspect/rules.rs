@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use bowline::types::text::excerpt;
 use bowline_gateway::config::{Dialect, ServerEntry};
+use bowline_types::text::excerpt;
 
 use super::lint::Lists;
 

@@ -4,8 +4,8 @@
 //! rules here were compared with one on the lists of real servers; `docs/tokens.md` has the
 //! figures.
 
-use bowline::types::json::{RawJson, Schema};
-use bowline::types::tool::ToolDefinition;
+use bowline_types::json::{RawJson, Schema};
+use bowline_types::tool::ToolDefinition;
 use serde::Serialize;
 
 /// What hosts show a model of a tool.

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use bowline::layer::{Audit, AuditOutcome, AuditRecord};
-use bowline::types::time::{iso, since_1970};
+use bowline_types::time::{iso, since_1970};
 use opentelemetry::Context;
 use opentelemetry::trace::TraceContextExt as _;
 use serde::Serialize;

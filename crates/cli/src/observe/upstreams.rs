@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bowline::types::text::excerpt;
-use bowline::types::time::{iso, since_1970};
 use bowline_gateway::UpstreamChange;
+use bowline_types::text::excerpt;
+use bowline_types::time::{iso, since_1970};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::SdkMeterProvider;

@@ -1,6 +1,6 @@
 //! Content blocks in one line each, where they cannot be shown as they are.
 
-use bowline::types::content::Content;
+use bowline_types::content::Content;
 
 /// What a block is, for people. Text of the server, not cleaned.
 pub(crate) fn described(content: &Content) -> String {

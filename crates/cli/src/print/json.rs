@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal as _};
 
-use bowline::types::hidden::marked;
-use bowline::types::json::RawJson;
+use bowline_types::hidden::marked;
+use bowline_types::json::RawJson;
 use serde::Serialize;
 
 use super::{bytes, held, is_terminal};

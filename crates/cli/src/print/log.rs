@@ -1,6 +1,6 @@
 //! Log messages of servers, as lines.
 
-use bowline::types::deprecated::logging::LogMessageParams;
+use bowline_types::deprecated::logging::LogMessageParams;
 
 use super::{TerminalText, paragraph};
 

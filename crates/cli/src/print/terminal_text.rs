@@ -2,14 +2,14 @@
 //! uncleaned.
 //!
 //! It is made of literals of this program, of text that [`line`], [`lines`] or [`paragraph`] has
-//! cleaned of [hidden](bowline::types::hidden) characters, and of these joined with `+`. A `String`
+//! cleaned of [hidden](bowline_types::hidden) characters, and of these joined with `+`. A `String`
 //! is no such text, and what prints takes nothing else.
 
 use std::fmt::Display;
 use std::ops::{Add, AddAssign};
 
 use anstyle::Style;
-use bowline::types::hidden::marked;
+use bowline_types::hidden::marked;
 use console::{measure_text_width, truncate_str};
 
 /// Text that may reach a terminal.

@@ -1,9 +1,9 @@
 //! One field of a form at the terminal: its type, its options, its default.
 
-use bowline::types::elicitation::schema::{
+use bowline_types::elicitation::schema::{
     FieldKind, FormField, FormSchema, MultiSelectSchema, SelectOption, SelectSchema,
 };
-use bowline::types::json::{Object, RawJson};
+use bowline_types::json::{Object, RawJson};
 
 use crate::exit::Failure;
 use crate::print::table::wrap;

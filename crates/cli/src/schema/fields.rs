@@ -1,6 +1,6 @@
 //! The fields of a schema, nested ones included, as the user reads them.
 
-use bowline::types::json::{RawJson, Schema};
+use bowline_types::json::{RawJson, Schema};
 
 use super::{DEEPEST, JsonType, Node, alternatives, types};
 

@@ -1,6 +1,6 @@
 //! The connection with which a bridge begins.
 
-use bowline::transport::duplex::duplex;
+use bowline_transport::duplex::duplex;
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bowline::Client;
 use bowline::client::{ClientBuilder, Error, Result as ClientResult};
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 
 use super::{Place, Target};
 use crate::exit::{Exit, Failure};

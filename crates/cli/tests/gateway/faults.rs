@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bowline::types::error::code;
 use bowline_gateway::UpstreamFailure;
+use bowline_types::error::code;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

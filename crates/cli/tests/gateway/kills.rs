@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use bowline::Client;
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::task::JoinSet;
 

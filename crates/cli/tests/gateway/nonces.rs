@@ -1,7 +1,7 @@
 //! Many callers are asked at the same time: each sees its own questions only.
 
-use bowline::types::revision::Revision;
 use bowline::{Ask, Client, Server, tool, tools};
+use bowline_types::revision::Revision;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

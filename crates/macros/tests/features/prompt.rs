@@ -1,8 +1,8 @@
 //! `#[prompt]` and `prompts!`: what clients see of a function, and what reaches it.
 
-use bowline::proto::upstream::Upstream as _;
-use bowline::types::prompt::PromptMessage;
 use bowline::{Args, Claims, PromptFn, Server, State, Typed, prompt, prompts, starting_with};
+use bowline_proto::upstream::Upstream as _;
+use bowline_types::prompt::PromptMessage;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

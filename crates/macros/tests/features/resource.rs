@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use bowline::proto::upstream::Upstream as _;
 use bowline::{
     Claims, Context, Json, Server, State, Typed, Uri, resource, resources, starting_with,
 };
+use bowline_proto::upstream::Upstream as _;
 use serde_json::{Value, json};
 
 use crate::support::answer;

@@ -1,7 +1,7 @@
 //! One request to a server, over a real connection.
 
 use bowline::Server;
-use bowline::transport::lines::Lines;
+use bowline_transport::lines::Lines;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 

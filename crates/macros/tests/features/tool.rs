@@ -1,11 +1,11 @@
 //! `#[tool]` and `tools!`: what clients see of a function, and what reaches it.
 
 use bowline::extract::FromCall;
-use bowline::proto::upstream::Upstream as _;
 use bowline::{
     Args, Call, Claims, Context, Elicited, Json, Progress, Server, State, TaskSupport, Tool,
     ToolFn, tool, tools,
 };
+use bowline_proto::upstream::Upstream as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -282,7 +282,7 @@ async fn args_take_all_arguments_in_one() {
 #[tokio::test]
 async fn results_may_be_of_any_kind() {
     #[tool]
-    fn hidden(a: i64) -> impl bowline::IntoToolResult + use<> {
+    fn hidden(a: i64) -> impl bowline::respond::IntoToolResult + use<> {
         a
     }
     #[tool]

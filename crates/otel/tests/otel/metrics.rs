@@ -4,14 +4,14 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use bowline::layer::{self, Next};
-use bowline::proto::request::{Request, Response, Success};
-use bowline::types::method::Method;
-use bowline::types::tool::CallToolResult;
+use bowline_proto::request::{Request, Response, Success};
 use bowline_store::backend::{BoxFuture, Expect};
 use bowline_store::memory::{MemoryBackend, MemoryLimits};
 use bowline_store::wrapper::{Operation, Wrapped, Wrapper};
 use bowline_store::{Backend, Key};
 use bowline_testing::Harness;
+use bowline_types::method::Method;
+use bowline_types::tool::CallToolResult;
 use opentelemetry::trace::SpanKind;
 use serde_json::json;
 

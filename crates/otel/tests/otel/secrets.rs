@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::layer::{self, Next};
-use bowline::proto::request::Request;
 use bowline::{Ask, Client, Error, Json, Prompt, Resource, Server, Tool, Uri, tool, tools};
+use bowline_proto::request::Request;
 use bowline_testing::Harness;
 use opentelemetry::trace::SpanKind;
 use serde_json::json;

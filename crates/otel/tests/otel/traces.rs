@@ -1,8 +1,8 @@
 //! Traces: the parent of a span, links, and what `_meta` carries.
 
 use bowline::layer::{self, Next};
-use bowline::proto::request::Request;
 use bowline::{Client, Context, Server, tool, tools};
+use bowline_proto::request::Request;
 use bowline_testing::Harness;
 use opentelemetry::baggage::BaggageExt as _;
 use opentelemetry::trace::{
@@ -139,7 +139,7 @@ async fn post(
     header: Option<&str>,
 ) -> opentelemetry_sdk::trace::SpanData {
     let endpoint = recorder.server(server()).http().build().unwrap();
-    let revision = bowline::types::revision::Revision::V2026_07_28;
+    let revision = bowline_types::revision::Revision::V2026_07_28;
     let mut near = bowline_testing::harness::connect_in_memory(endpoint, revision);
     if let Some(header) = header {
         let name = http::HeaderName::from_static("traceparent");

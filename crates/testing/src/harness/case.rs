@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 
 /// One case of a test: a revision and a transport. Its name is the path of the generated test, so a
 /// failure names it.

@@ -9,9 +9,9 @@
 use std::convert::Infallible;
 use std::task::{Context, Poll};
 
-use bowline::types::revision::Revision;
 use bowline_http::client::{BoxError, HttpTransport, RequestBody};
 use bowline_http::server::{Body, Endpoint, failed};
+use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use http::header::{HOST, HeaderValue};
 use http::uri::PathAndQuery;

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use bowline::transport::tap::{Tap, TapDirection};
-use bowline::transport::transport::Transport;
+use bowline_transport::tap::{Tap, TapDirection};
+use bowline_transport::transport::Transport;
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use bowline::Client;
 use bowline::client::CacheOptions;
-use bowline::types::revision::Revision;
 use bowline_http::client::{
     Authorize, AuthorizeMessage, BoxError, MessageOperation, RefusalVerdict,
 };
+use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use bowline::types::revision::Revision;
 use bowline::{Log, Tool};
 use bowline_http::server::{Body, Endpoint};
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use serde_json::json;

@@ -6,9 +6,9 @@ mod tasks;
 use std::collections::BTreeMap;
 
 use bowline::http::Sessions;
-use bowline::types::revision::Revision;
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::Response;
 use http_body_util::{BodyExt as _, Full};

@@ -9,7 +9,6 @@ use bowline::auth::{
 };
 use bowline::client::{ClientAuthorization, ClientBuilder, HttpServer};
 use bowline::http::{Admit, Authorization};
-use bowline::types::revision::Revision;
 use bowline::{Client, Server};
 use bowline_auth::jose::jwk::JwkSet;
 use bowline_auth::jose::sign::EmbeddedKey;
@@ -18,6 +17,7 @@ use bowline_testing::oauth::{
     AuthorizationServer, AuthorizationServerBuilder, DpopPolicy, OAuthEndpoint, RegisteredClient,
     UserAgent,
 };
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use super::server;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bowline::http::Admit;
-use bowline::types::revision::Revision;
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use super::{TestAdmit, by, server, start};

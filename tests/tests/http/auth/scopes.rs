@@ -1,8 +1,8 @@
 //! Calls whose callers lack scopes: 403 and a challenge, in both eras.
 
 use bowline::layer::{Next, from_fn};
-use bowline::proto::request::{Extensions, Request as Call};
-use bowline::types::revision::Revision;
+use bowline_proto::request::{Extensions, Request as Call};
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
 use super::{admit, by, server, start};

@@ -4,9 +4,9 @@ use std::sync::mpsc;
 
 use bowline::auth::{FixedTokens, Jwt};
 use bowline::http::Authorization;
-use bowline::types::revision::Revision;
 use bowline::{Claims, Server};
 use bowline_testing::oauth::{AuthorizationServer, OAuthEndpoint};
+use bowline_types::revision::Revision;
 use serde_json::json;
 
 use super::{METADATA, by, server};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bowline::proto::limits::Limits;
-use bowline::types::revision::Revision;
+use bowline_proto::limits::Limits;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
 use super::{SHORT, bites};

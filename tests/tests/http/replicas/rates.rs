@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bowline::layer::RateLimit;
-use bowline::proto::limits::Limits;
 use bowline::{Server, Tool};
 use bowline_http::store::wrapper::OperationKind;
+use bowline_proto::limits::Limits;
 use serde_json::json;
 use tokio::time::sleep;
 

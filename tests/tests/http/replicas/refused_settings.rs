@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bowline::types::revision::Revision;
 use bowline_http::store::wrapper::OperationKind;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 

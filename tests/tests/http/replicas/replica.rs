@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bowline::types::revision::Revision;
 use bowline::{Notify, Server};
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
@@ -13,6 +12,7 @@ use bowline_http::store::backend::{
 };
 use bowline_http::store::memory::MemoryLimits;
 use bowline_http::store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use bowline::types::revision::Revision;
 use bowline_http::store::backend::{Backend, Key, NewItem};
 use bowline_http::store::wrapper::OperationKind;
+use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 

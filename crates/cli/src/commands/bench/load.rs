@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bowline::Client;
-use bowline::types::json::Object;
-use bowline::types::method::Method;
-use bowline::types::revision::Revision;
+use bowline_types::json::Object;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
 use hdrhistogram::Histogram;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};

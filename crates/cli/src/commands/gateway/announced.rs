@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bowline::Client;
-use bowline::types::capability::ClientCapabilities;
 use bowline_gateway::{Dial, DialError, GatewayLimits};
+use bowline_types::capability::ClientCapabilities;
 
 use crate::print::{self, text};
 

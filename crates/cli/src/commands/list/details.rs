@@ -1,7 +1,7 @@
 //! Everything about one tool, resource, template or prompt.
 
-use bowline::types::json::{RawJson, Schema};
-use bowline::types::prompt::PromptArgument;
+use bowline_types::json::{RawJson, Schema};
+use bowline_types::prompt::PromptArgument;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};

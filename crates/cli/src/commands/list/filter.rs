@@ -1,6 +1,6 @@
 //! `--filter`: the part of a long list that the user looks for.
 
-use bowline::types::text::counted;
+use bowline_types::text::counted;
 
 use crate::print::{TerminalText, text};
 

@@ -1,12 +1,12 @@
 //! The state of a call that waits behind a bridge, in the hands of another caller.
 
 use bowline::Client;
-use bowline::transport::duplex::duplex;
-use bowline::types::capability::ClientCapabilities;
-use bowline::types::revision::Revision;
 use bowline_gateway::bridge;
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
 use bowline_http::server::Endpoint;
+use bowline_transport::duplex::duplex;
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::revision::Revision;
 use serde_json::Value;
 
 use super::{OWNER, STRANGERS, admit, ask, seen, server};

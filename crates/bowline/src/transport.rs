@@ -1,0 +1,17 @@
+//! What carries messages: standard input and output, sockets, memory, and transports of your own.
+//!
+//! `Server::run`, `Server::http` and `Client::connect` need none of this. The crate `bowline-transport` has
+//! the rest, for programs that drive connections themselves; it may change in any minor version.
+
+#[doc(inline)]
+pub use bowline_transport::{
+    duplex::{Duplex, duplex},
+    lines::Lines,
+    stdio::Stdio,
+    tap::{Tap, TapDirection},
+    transport::{PeerIdentity, Transport},
+};
+
+#[cfg(unix)]
+#[doc(inline)]
+pub use bowline_transport::socket::{UnixTransport, listen};
