@@ -52,11 +52,11 @@ use crate::kind::Kind;
 /// The doc comment is what the model reads about the tool. The function may be `async` or not; one
 /// that is not must return quickly, because other calls wait for it.
 ///
-/// # Words
+/// # Options
 ///
 /// `#[tool(read_only, title = "Search")]`
 ///
-/// | word | meaning |
+/// | option | meaning |
 /// |---|---|
 /// | `name = ".."` | what clients call it, if not by the function's name |
 /// | `title = ".."` | what people see |
@@ -64,7 +64,7 @@ use crate::kind::Kind;
 /// | `require_scope = ".."` | only for callers with this scope (or these, with spaces between them) |
 /// | `step_up_scope = ".."` | listed for all callers, but only callers with this scope may use it |
 /// | `read_only` | changes nothing |
-/// | `destructive` | may delete or overwrite; clients assume it of a tool without any of these words |
+/// | `destructive` | may delete or overwrite; clients assume it of a tool without any of these options |
 /// | `additive` | changes things, but only ever adds to them |
 /// | `idempotent` | calling it again with the same arguments changes nothing more |
 /// | `closed_world` | works on a closed set of things and does not reach out |
@@ -76,9 +76,9 @@ use crate::kind::Kind;
 ///
 /// Each parameter is an argument that the client sends by its name. Its type implements
 /// `serde::Deserialize` and `schemars::JsonSchema`. A doc comment describes it to the model, and an
-/// `Option` may be left out. `#[arg(..)]` adds to that:
+/// `Option` may be left out. `#[arg(..)]` has these options:
 ///
-/// | word | meaning |
+/// | option | meaning |
 /// |---|---|
 /// | `default`, `default = ..` | the value if the client sends none |
 /// | `range = 1..=100` | the smallest and the largest number; others are refused before the call |
@@ -106,10 +106,10 @@ use crate::kind::Kind;
 /// # Extractors
 ///
 /// Parameters of the types `State<T>`, `Context`, `Progress`, `Cancel`, `Log`, `Ask`, `Elicited<T>`,
-/// `Claims`, `Option<Claims>`, `Registry` and `Notify` come from the server. Mark a parameter of your own extractor type with
-/// `#[ctx]`. The macro sees only the name of a type, so mark an argument whose type happens to be
-/// called `Context` with `#[arg]`. `Args<T>` takes all arguments in one value, and then there can be
-/// no other arguments.
+/// `Claims`, `Option<Claims>`, `Registry` and `Notify` come from the server. Mark a parameter of your own
+/// extractor type with `#[ctx]`. The macro sees only the name of a type, so mark an argument whose type
+/// happens to be called `Context` with `#[arg]`. `Args<T>` takes all arguments in one value; there can
+/// be no other arguments then.
 ///
 /// ```
 /// use bowline::{Progress, State, tool};
@@ -157,8 +157,8 @@ use crate::kind::Kind;
 ///
 /// # Layers and the rest of the builder
 ///
-/// `name::tool()` is the [`Tool`] of a function, with `ToolFn` in scope. What the words above do not
-/// cover is a method of it: layers, icons, which callers see it.
+/// `name::tool()` is the [`Tool`] of a function, with `ToolFn` in scope. Its methods set what the options
+/// above do not cover: layers, icons, which callers see it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -187,8 +187,8 @@ use crate::kind::Kind;
 ///
 /// # Limits
 ///
-/// The function is not generic, though the type of an `impl` may be. There can be no module of the
-/// same name. The crate must be reachable as `bowline`.
+/// The function cannot be generic, but the type of an `impl` may be. There can be no module of the same
+/// name. The crate must be reachable as `bowline`.
 ///
 /// [`Tool`]: https://docs.rs/bowline/latest/bowline/struct.Tool.html
 #[proc_macro_attribute]
@@ -218,8 +218,8 @@ pub fn tool(words: TokenStream, function: TokenStream) -> TokenStream {
 /// let server = Server::new("greeter", "1.0.0").tools(tools![hello, weather::forecast]);
 /// ```
 ///
-/// A name may stand under a `#[cfg(..)]`. "Expected type, found function" means that the function
-/// has no `#[tool]`.
+/// `#[cfg(..)]` before a name is allowed. The compiler error "expected type, found function" means that
+/// the function has no `#[tool]`.
 #[proc_macro]
 pub fn tools(names: TokenStream) -> TokenStream {
     list::expand(&Kind::TOOL, names.into()).into()
@@ -257,24 +257,24 @@ pub fn tools(names: TokenStream) -> TokenStream {
 /// It returns text or content, which become messages of the user, or messages of the user and the
 /// assistant. The doc comment describes the prompt to the user.
 ///
-/// # Words
+/// # Options
 ///
-/// | word | meaning |
+/// | option | meaning |
 /// |---|---|
 /// | `name = ".."` | what clients call it, if not by the function's name |
 /// | `title = ".."` | what people see |
-/// | `describe = ..` | what it is good for, instead of the doc comment; any expression that is text |
+/// | `describe = ..` | the description, instead of the doc comment; any expression that is text |
 /// | `require_scope = ".."` | only for callers with this scope (or these, with spaces between them) |
 /// | `step_up_scope = ".."` | listed for all callers, but only callers with this scope may use it |
 ///
 /// # Arguments
 ///
 /// Each parameter is an argument, unless it is an extractor, as with [`#[tool]`](macro@tool).
-/// Clients send text, which is read as what the type wants: numbers, flags, names of an enum. A doc
-/// comment describes an argument to the user, and an `Option` may be left out. `#[arg(..)]` adds to
-/// that:
+/// Clients send text, which is parsed as the type of the parameter: numbers, flags, names of an enum. A
+/// doc comment describes an argument to the user, and an `Option` may be left out. `#[arg(..)]` has these
+/// options:
 ///
-/// | word | meaning |
+/// | option | meaning |
 /// |---|---|
 /// | `complete = ..` | suggests values: an async function or closure of `Typed`, or any other handler |
 /// | `default`, `default = ..` | the value if the user gives none |
@@ -327,11 +327,11 @@ pub fn prompts(names: TokenStream) -> TokenStream {
 /// everything themselves; `None` means that there is no such resource. A URI with names in braces is
 /// a template (RFC 6570), and the variables are the function's parameters, by their names.
 ///
-/// # Words
+/// # Options
 ///
 /// They follow the URI.
 ///
-/// | word | meaning |
+/// | option | meaning |
 /// |---|---|
 /// | `name = ".."` | its name for programs, if not that of the function |
 /// | `title = ".."` | what people see |
@@ -347,9 +347,9 @@ pub fn prompts(names: TokenStream) -> TokenStream {
 ///
 /// Each parameter is a variable of the template, unless it is an extractor, as with
 /// [`#[tool]`](macro@tool); `Uri` is an extractor here, too. A URI whose values cannot be read as the
-/// types of the parameters does not exist. `#[arg(..)]` adds to that:
+/// types of the parameters does not exist. `#[arg(..)]` has these options:
 ///
-/// | word | meaning |
+/// | option | meaning |
 /// |---|---|
 /// | `complete = ..` | suggests values: an async function or closure of `Typed`, or any other handler |
 /// | `default`, `default = ..` | the value where the URI has none |
@@ -381,10 +381,10 @@ pub fn resources(names: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The tests of this one are called `asks_before_it_deploys::stdio::v2026_07_28` and so on: each
-/// era is spoken in its newest revision. `#[bowline::test(every_revision)]` runs all of them; two of
-/// the older ones cannot ask the user anything. `#[bowline::test(stateless)]` adds a server over HTTP
-/// that keeps no sessions, which cannot ask in the older era either.
+/// The generated tests are called `asks_before_it_deploys::stdio::v2026_07_28` and so on, one for the
+/// newest revision of each era. `#[bowline::test(every_revision)]` runs the function in all revisions; in
+/// the two oldest ones a server cannot ask the user. `#[bowline::test(stateless)]` adds a server over HTTP
+/// without sessions, which cannot ask older clients either.
 #[proc_macro_attribute]
 pub fn test(words: TokenStream, function: TokenStream) -> TokenStream {
     test::expand(words.into(), function.into()).into()

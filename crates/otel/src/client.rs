@@ -55,8 +55,8 @@ impl ClientTelemetry {
     }
 
     /// Adds the attribute `bowline.upstream` with this name to spans and metrics. Give each server of
-    /// a gateway a layer with its own name: then the tools of one server cannot fill the place for
-    /// names of the others.
+    /// a gateway a layer with its own name: then the tools of one server cannot use up the number of
+    /// names that metrics record for the others.
     pub fn upstream(mut self, name: &str) -> Self {
         Telemetry::change(&mut self.0, |it| it.set_upstream(name));
         self

@@ -5,8 +5,8 @@ use opentelemetry::metrics::MeterProvider;
 
 use crate::telemetry::scope;
 
-/// Measures an HTTP endpoint: `bowline.sessions` and `bowline.streams` are how many are open,
-/// `bowline.refused` is how many requests were answered with an HTTP status of 400 or above.
+/// Measures an HTTP endpoint: `bowline.sessions` and `bowline.streams` are the numbers of open ones,
+/// `bowline.refused` counts the requests that were answered with an HTTP status of 400 or above.
 ///
 /// The metrics are read whenever they are exported, and cost nothing else. They do not keep the
 /// endpoint alive.

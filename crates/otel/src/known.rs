@@ -1,8 +1,9 @@
 //! Which names may become attributes.
 //!
-//! A peer can call a tool by any name, and a server can answer any name. If each of them became an
-//! attribute of a metric, the metric would grow without end. So a name counts only if a list of the
-//! server had it, it is short, and a reader sees all of it; and only a limited number of names count.
+//! A client can call a tool by any name, and a server can list any name. If each of them became an
+//! attribute of a metric, the metric would grow without bound. So a name is recorded only if a list of
+//! the server contained it, it is short, and it has no hidden characters; and the number of names is
+//! limited.
 
 use std::collections::HashSet;
 use std::hash::Hash;

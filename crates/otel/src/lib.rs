@@ -1,7 +1,7 @@
 //! Traces and metrics of servers and clients, by the [conventions of OpenTelemetry for MCP].
 //!
-//! One line for a server, one for a client. Both use the providers that the program has set for
-//! OpenTelemetry, and do nothing if it has set none:
+//! One layer for a server, one for a client. Both use the global providers of OpenTelemetry, and do
+//! nothing as long as the program has set none:
 //!
 //! ```
 //! use bowline::{Client, Server};
@@ -11,12 +11,13 @@
 //! ```
 //!
 //! Each request is a span. The client puts its span into `_meta` of the request, and the server
-//! takes it as the parent. So a trace goes on through any transport, and through a gateway.
+//! takes it as the parent. So a trace continues through any transport, and through a gateway.
 //!
-//! Recorded are methods, names of listed tools and prompts, URIs of resources without their query, error
-//! codes and times. **Never recorded** are arguments, results, answers of users, sealed state,
-//! messages of errors (they may quote arguments) and headers. Of the id of a session, which is a
-//! credential, spans hold the first eight characters.
+//! Spans and metrics have methods, names of listed tools and prompts, error codes and times; spans also
+//! have URIs of resources without user, password and query, and the first eight characters of the id of a
+//! session, which is a credential. **Never recorded** are arguments, results, answers of users, sealed
+//! state, messages of errors (they may quote arguments) and headers. Metrics have a bounded number of
+//! rows: a name that no list contained is recorded as `_OTHER`.
 //!
 //! * `server`: the layer of a server. `client`: the layer of a client.
 //! * `operation`: one request, from its begin to its end, as a span and a measurement.

@@ -16,7 +16,8 @@ use crate::uri::{self, SKILL_MD};
 /// The longest description of a skill, in characters.
 const MOST_IN_DESCRIPTION: usize = 1024;
 
-/// Skills that were read and checked. It never changes.
+/// Skills that were read and checked. It never changes: after a reload, [`Skills`](crate::Skills) has a
+/// new one.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     /// By URI.

@@ -1,7 +1,7 @@
-//! What a list says of a skill, and the messages of the extension.
+//! The entry of a skill in a list, and the messages of the extension.
 //!
-//! Reading is lenient, because one bad entry should not cost the whole list: what is wrong with an
-//! entry is found by [`Skill::check`](crate::Skill::check), before the skill is used.
+//! Reading is lenient, so that one invalid entry does not make the whole list fail. Call
+//! [`Skill::check`](crate::Skill::check) before you use a skill.
 
 use bowline_types::cache::CacheHint;
 use bowline_types::id::Cursor;
@@ -45,13 +45,13 @@ impl SkillsSettings {
     }
 }
 
-/// The entry of a skill: what its `SKILL.md` says in its head, and all of its files.
+/// The entry of a skill: the frontmatter of its `SKILL.md`, and the size and digest of all its files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Skill {
     /// The URI of its `SKILL.md`. It names the skill at its server.
     pub uri: String,
-    /// The head of its `SKILL.md`, with name and description. The name is a label for people and
+    /// The frontmatter of its `SKILL.md`, with name and description. The name is a label for people and
     /// models: another skill may have the same.
     pub frontmatter: Frontmatter,
     /// Its files, `SKILL.md` included.

@@ -1,4 +1,4 @@
-//! The head of a `SKILL.md`: YAML between two lines `---`.
+//! The frontmatter of a `SKILL.md`: YAML between two lines `---`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 64 * 1024;
 /// The most members of one map. No author writes so many, and a client compares them one by one.
 pub(crate) const MOST_MEMBERS: usize = 1024;
 
-/// The fields that the author of a skill wrote into the head of its `SKILL.md`.
+/// The fields that the author of a skill wrote into the frontmatter of its `SKILL.md`.
 ///
 /// ```
 /// use bowline_skills::Frontmatter;
@@ -120,7 +120,7 @@ impl Frontmatter {
         self.text("description").unwrap_or_default()
     }
 
-    /// A field that is a text.
+    /// A field that is a text. `None` if it is missing or has another type.
     pub fn text(&self, field: &str) -> Option<&str> {
         match self.get(field)? {
             FrontmatterValue::Text(text) => Some(text),
@@ -128,7 +128,7 @@ impl Frontmatter {
         }
     }
 
-    /// A field.
+    /// A field of any type.
     pub fn get(&self, field: &str) -> Option<&FrontmatterValue> {
         self.fields().find(|(name, _)| *name == field).map(|(_, value)| value)
     }
@@ -175,7 +175,7 @@ impl FrontmatterError {
         Self { line, problem: problem.into() }
     }
 
-    /// The line that is wrong, from 1. `None` if it is not one line.
+    /// The line that is wrong, from 1. `None` if the problem is not in one line.
     pub fn line(&self) -> Option<usize> {
         (self.line > 0).then_some(self.line)
     }

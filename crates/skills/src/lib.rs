@@ -5,14 +5,18 @@
 //! file; a client compares what it reads with the list. This crate has what both sides need, and
 //! no network: the rules of the [extension's specification], which are the same in all revisions.
 //!
+//! On a server, [`Skills`] reads a folder into a [`Catalogue`], whose [`Skill`]s are the entries of the
+//! list. On a client, a [`Skill`] comes from the list, and its methods [`check`](Skill::check) and
+//! [`verify`](Skill::verify) compare it with what was read.
+//!
 //! Everything that a peer or a folder decides is bounded by [`SkillLimits`], or by a constant named
 //! `MOST_…` beside the code that enforces it.
 //!
 //! In reading order:
 //!
-//! * [`entry`]: what a list says of a skill; the messages of the extension;
+//! * [`entry`]: the entry of a skill in a list; the messages of the extension;
 //! * [`digest`]: the digest of a file;
-//! * [`frontmatter`]: the head of a `SKILL.md`, which is YAML; `yaml` reads it;
+//! * [`frontmatter`]: the YAML at the begin of a `SKILL.md`; `yaml` reads it;
 //! * [`uri`]: names and URIs of skills;
 //! * [`limits`]: how large a skill may be;
 //! * [`error`]: what is wrong with a folder of skills;

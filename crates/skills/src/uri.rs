@@ -1,4 +1,12 @@
 //! Names and URIs of skills: `skill://acme/refunds/SKILL.md` is the skill `refunds`.
+//!
+//! ```
+//! use bowline_skills::uri;
+//!
+//! let skill = uri::of_path("acme/refunds/SKILL.md");
+//! assert_eq!(uri::name(&skill), Some("refunds"));
+//! assert_eq!(uri::root(&skill), Some("skill://acme/refunds"));
+//! ```
 
 use std::fmt::Write as _;
 
@@ -11,8 +19,8 @@ pub const SKILL_MD: &str = "SKILL.md";
 /// The longest name of a skill.
 const MOST_IN_NAME: usize = 64;
 
-/// Whether a name follows the rules: up to 64 lower-case letters, digits and single hyphens, which
-/// stand between the others.
+/// Whether a name follows the rules: up to 64 lower-case letters, digits and hyphens, with no hyphen at
+/// its begin, at its end, or after another one.
 pub fn is_skill_name(name: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -38,8 +46,8 @@ pub fn name(uri: &str) -> Option<&str> {
     path.rsplit('/').next()
 }
 
-/// The URIs that a reference in a skill may mean, as it stands and with what must be encoded; none
-/// if it leads out of the skill. `root` is the directory of the skill.
+/// The URIs that a reference in a skill may mean: unchanged, and percent-encoded. `None` if it leads out
+/// of the skill. `root` is the directory of the skill.
 pub fn resolve(root: &str, reference: &str) -> Option<[String; 2]> {
     let path = match reference.strip_prefix(root) {
         Some(rest) => rest.strip_prefix('/')?,

@@ -1,6 +1,22 @@
-//! Whether an entry keeps the rules, and whether a file is the one that an entry describes.
+//! Whether an entry is valid, and whether a file is the one that an entry describes.
 //!
-//! A client checks the entry before it reads any file, and each file before it passes it on.
+//! A client checks the entry before it reads any file, and each file before it passes it on:
+//!
+//! ```
+//! use bowline_skills::{SkillLimits, Skills};
+//!
+//! let text = "---\nname: greet\ndescription: How to greet people\n---\nSay moin.\n";
+//! let catalogue = Skills::files([("greet/SKILL.md", text)])?.current();
+//!
+//! let skill = catalogue.skill("skill://greet/SKILL.md").unwrap();
+//! skill.check(&SkillLimits::default())?;
+//! skill.verify("skill://greet/SKILL.md", text.as_bytes())?;
+//!
+//! let changed = text.replace("moin", "hello");
+//! let error = skill.verify("skill://greet/SKILL.md", changed.as_bytes()).unwrap_err();
+//! assert!(error.is_size());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,8 +27,8 @@ use crate::frontmatter::Frontmatter;
 use crate::limits::SkillLimits;
 use crate::uri;
 
-/// What a client read is not what the entry of the skill describes, or the entry breaks a rule. The
-/// content must not be used.
+/// The error for a file that differs from the entry of its skill, or for an invalid entry. The content
+/// must not be used.
 ///
 /// The skill may just have changed: get its entry again, and ask the user again if they approved
 /// the old one.
@@ -56,7 +72,7 @@ impl SkillMismatch {
         self.kind == Kind::Digest
     }
 
-    /// Whether the head of `SKILL.md` has other fields.
+    /// Whether the frontmatter of `SKILL.md` has other fields.
     pub fn is_frontmatter(&self) -> bool {
         self.kind == Kind::Frontmatter
     }
@@ -129,7 +145,7 @@ impl Skill {
     /// # Errors
     ///
     /// If the file is not listed, or its size or its digest differs. If it is the `SKILL.md` of the
-    /// skill, also if its head differs.
+    /// skill, also if its frontmatter differs.
     pub fn verify(&self, uri: &str, bytes: &[u8]) -> Result<(), SkillMismatch> {
         let Some(file) = self.file(uri) else {
             return Err(self.unlisted(uri));
@@ -147,7 +163,7 @@ impl Skill {
         if uri == self.uri { self.verify_frontmatter(bytes) } else { Ok(()) }
     }
 
-    /// Compares the head of `SKILL.md` with the entry, field by field.
+    /// Compares the frontmatter of `SKILL.md` with the entry, field by field.
     fn verify_frontmatter(&self, bytes: &[u8]) -> Result<(), SkillMismatch> {
         let fail = |problem: String| {
             let text = format!("the frontmatter of {} {problem}", self.uri);

@@ -37,8 +37,9 @@ const SCAN: Duration = Duration::from_millis(900);
 /// Stores everything in Redis (7.0 or later) or Valkey. Cheap to clone.
 ///
 /// All servers with the same database and prefix share sessions, events and tasks. While the database
-/// is out of reach, every operation fails within a second, and within two seconds after it is back all
-/// works again.
+/// is out of reach, every operation fails within a second; operations succeed again within two seconds
+/// after it is back. By default a failover may lose the last second: see
+/// [`RedisDurability`](crate::RedisDurability).
 ///
 /// ```no_run
 /// use bowline_store::backend::{Backend, Expect, Key};
@@ -53,9 +54,9 @@ const SCAN: Duration = Duration::from_millis(900);
 /// # }
 /// ```
 ///
-/// The database must not drop keys when its memory is full (`maxmemory-policy noeviction`, which is
-/// the default). Its clients need RESP3. In a cluster, all keys with the same second part are on the
-/// same server; log, mark and topic of one [`append`](Backend::append) must have the same.
+/// The database must not evict keys when its memory is full (`maxmemory-policy noeviction`, which is
+/// the default), and must support RESP3. In a cluster, keys with the same second part are on the same
+/// server; log, mark and topic of one [`append`](Backend::append) must have the same second part.
 #[derive(Clone)]
 pub struct Redis {
     inner: Arc<Inner>,
@@ -76,16 +77,15 @@ impl Redis {
     /// Connects to the database that a URL names, and checks that it is fit to be a store.
     ///
     /// The URL is `redis://user:password@host:port/database`, with `rediss` for TLS. All but the host
-    /// may be left out. A server that is part of a cluster leads to all of it. Several hosts, separated
-    /// by commas, are tried in turn; one that does not answer in its share of the time, or is a
-    /// replica, is passed over.
+    /// may be left out. For a cluster, name any of its servers. Several hosts, separated by commas, are
+    /// tried in turn; one that does not answer in its share of the time, or is a replica, is skipped.
     ///
     /// Call it in a tokio runtime that lives as long as the store.
     ///
     /// # Errors
     ///
-    /// If the URL is wrong, if the database cannot be reached or refuses the password, if it is older
-    /// than Redis 7.0, if it is a replica, or if it drops keys when its memory is full.
+    /// If the URL is invalid, if the database cannot be reached or refuses the password, if it is older
+    /// than Redis 7.0, if it is a replica, or if it evicts keys when its memory is full.
     pub async fn connect(url: &str) -> Result<Self> {
         Self::options(url).connect().await
     }

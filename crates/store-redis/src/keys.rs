@@ -130,7 +130,7 @@ fn unescape(text: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(plain))
 }
 
-/// Text of which no letter is special in a pattern.
+/// Escapes text so that `SCAN MATCH` takes it literally.
 fn glob(text: &str) -> String {
     let mut literal = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -12,15 +12,17 @@ const URL: &str = "BOWLINE_STORE_URL";
 const PASSWORD_FILE: &str = "BOWLINE_STORE_PASSWORD_FILE";
 
 /// What a write waits for before it succeeds. A failover can lose what only the primary has.
+///
+/// Sessions need only [`Memory`](Self::Memory): a client whose session is lost begins a new one. Tasks
+/// are lost for good, so a server with tasks should use one of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedisDurability {
     /// The memory of the primary. A failover or a crash of the database may lose the last second.
-    /// Enough for sessions: clients whose session is lost begin a new one.
     #[default]
     Memory,
-    /// The memory of this many replicas too. For tasks, which must not be lost. A write that they do
-    /// not confirm within a quarter of a second fails, although it took place.
+    /// The memory of this many replicas too. A write that they do not confirm within a quarter of a
+    /// second fails, although it took place. While they lag, reads continue.
     Replicated(usize),
     /// The disk of the primary. Needs `appendonly yes` and `appendfsync always`: with `everysec`,
     /// which is allowed from Redis 7.2 on, a write waits up to a second, and fails if that is too

@@ -23,9 +23,10 @@ use crate::writer::{self, Job, Operation, Outcome, Writer};
 /// Stores everything in one SQLite file. Cheap to clone; the threads of the file end with the last
 /// clone.
 ///
-/// What an operation has written before it succeeds is on disk, and survives the end of the process
-/// and a loss of power. [`relaxed`](Self::relaxed) trades the latter for speed. Operations that run
-/// at the same time are written together, so many of them take hardly longer than one.
+/// When a write succeeds, its data is on disk and survives a crash of the process and a power failure.
+/// [`relaxed`](Self::relaxed) gives up the latter for speed. Concurrent writes share one commit, so many
+/// of them take hardly longer than one. Each operation waits at most half a second for another process
+/// that writes, and then fails.
 ///
 /// Two processes may open the same file, and each gets what the other stores and publishes. A message
 /// of a topic takes up to 50 ms to the other process.
@@ -105,8 +106,8 @@ impl SqliteBackend {
     }
 
     /// Makes writes faster, for this handle and its clones: they no longer wait for the disk. They
-    /// still survive the end of the process, also by `kill -9`, but a loss of power may lose the
-    /// last of them.
+    /// still survive a crash of the process, also by `kill -9`, but a power failure may lose the last of
+    /// them.
     #[must_use]
     pub fn relaxed(self) -> Self {
         self.inner.is_relaxed.store(true, Ordering::Relaxed);

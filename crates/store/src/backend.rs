@@ -1,16 +1,49 @@
 //! The one trait that a database implements.
 //!
-//! Everything that outlives a request, such as an event log, is built on its nine operations:
-//! values that expire and are compared before they are set, logs that grow only at their end, and
-//! topics. A backend knows nothing of the protocol.
+//! Everything that outlives a request, such as an event log, is built on its nine operations. They
+//! work on three kinds of data, and a backend knows nothing of the protocol:
 //!
-//! What the server stores with it: the events of streams that clients may resume (a log for each
-//! stream and a topic that reports new events), and with several endpoints the records of sessions
-//! (values that are compared before they are set) and a topic on which endpoints talk to each
-//! other.
+//! | data | operations | the server stores |
+//! |---|---|---|
+//! | values, which expire and have a version for compare-and-set | `get`, `renew`, `put`, `delete`, `scan` | records of sessions and tasks, marks of writers, leases |
+//! | logs, which are append-only | `append`, `read`, `delete` | the events of streams that clients may resume |
+//! | topics, which store nothing | `publish`, `listen` | news of logs, changes of lists, messages between endpoints |
 //!
-//! Failures are ordinary: every caller has an answer to them, so a backend reports them and does
-//! not retry for long by itself.
+//! Failures are ordinary: every caller handles them, so a backend reports them quickly and does not
+//! retry for long by itself.
+//!
+//! A value is changed by a loop of [`get`](Backend::get) and [`put`](Backend::put), which runs again if
+//! another writer was faster:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use bowline_store::backend::{Backend, Expect, Key, Result, Written};
+//!
+//! /// Counts how often it was called, by all processes that share the store.
+//! async fn count(store: &dyn Backend) -> Result<u64> {
+//!     let key = Key::new(["counter"]);
+//!     loop {
+//!         let old = store.get(&key).await?;
+//!         let count = old.as_ref().map_or(0, |entry| entry.value.len() as u64) + 1;
+//!         let expect = old.map_or(Expect::Absent, |entry| Expect::Version(entry.version));
+//!         let value = "x".repeat(count as usize).into();
+//!         match store.put(&key, value, Duration::from_secs(60), expect).await? {
+//!             Written::Yes(_) => return Ok(count),
+//!             Written::Conflict => continue,
+//!         }
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<()> {
+//! let store = bowline_store::MemoryBackend::default();
+//! assert_eq!((count(&store).await?, count(&store).await?), (1, 2));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! If `put` fails with an error, the value may have been set or not; read it to find out.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,17 +58,20 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// A database, or anything else that stores values, logs and topics.
 ///
-/// All methods may be called from several tasks at once. [`suite::passes`](crate::suite::passes)
-/// checks an implementation.
+/// All methods may be called concurrently from several tasks. [`suite::passes`](crate::suite::passes)
+/// checks an implementation, and `bowline_testing::backend` also checks it with several processes,
+/// outages and crashes.
 ///
-/// Expiry is a promise in one direction: an entry must be gone after its time for every reader, but
-/// the backend may free its memory later.
+/// After its expiry no reader may find an entry, but the backend may free its memory later.
+///
+/// Callers may drop the future of an operation. The operation may then take effect all the same, as it
+/// may have after an error.
 pub trait Backend: Send + Sync + 'static {
     /// The value at a key. `None` if there is none or it has expired.
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>>;
 
-    /// As [`get`](Self::get), and the value expires after this time from now on, if less than three
-    /// quarters of it remain. Never shortens the time that is left. The version stays.
+    /// As [`get`](Self::get), and extends the life of the value: if less than three quarters of `expiry`
+    /// remain, it expires after `expiry` from now on. Never shortens its life. The version stays.
     fn renew<'a>(&'a self, key: &'a Key, expiry: Duration) -> BoxFuture<'a, Result<Option<Entry>>>;
 
     /// Sets a value that expires after a time, if the current value is as expected. The comparison
@@ -335,6 +371,9 @@ pub struct LogItem {
 }
 
 /// The failure of a backend, for example a lost connection to its database.
+///
+/// The operation may have taken effect. The text is for the operator, not for clients: it may name hosts
+/// and files.
 #[derive(Debug)]
 pub struct Error {
     message: String,

@@ -1,7 +1,25 @@
 //! The messages that wait for one listener of a topic, for backends.
 //!
 //! A backend holds an [`Inbox`] for each listener and pushes messages into it. The stream that
-//! [`Backend::listen`](crate::Backend::listen) returns takes them out again.
+//! [`Backend::listen`](crate::Backend::listen) returns takes them out again. A slow listener costs
+//! bounded memory: beyond [`MOST_WAITING`] messages the older ones are dropped, and it gets an empty
+//! message, which asks it to read again what the topic reports on.
+//!
+//! ```
+//! use std::task::{Context, Poll, Waker};
+//!
+//! use bowline_store::inbox::{Inbox, MOST_WAITING};
+//!
+//! let (inbox, mut cx) = (Inbox::default(), Context::from_waker(Waker::noop()));
+//! let _ = inbox.push("news".into());
+//! assert_eq!(inbox.poll(&mut cx), Poll::Ready(Some("news".into())));
+//!
+//! for _ in 0..=MOST_WAITING {
+//!     let _ = inbox.push("more".into());
+//! }
+//! assert_eq!(inbox.poll(&mut cx), Poll::Ready(Some("".into())));
+//! assert_eq!(inbox.poll(&mut cx), Poll::Ready(Some("more".into())));
+//! ```
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

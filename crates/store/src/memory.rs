@@ -32,6 +32,19 @@ use self::logs::StoredLog;
 use self::topics::TopicStream;
 
 /// Stores everything in the memory of this process. Nothing survives a restart.
+///
+/// When the [limit](MemoryLimits::bytes) is reached, it first drops events of streams, beginning with
+/// the logs that expire first; then writes fail.
+///
+/// ```
+/// use bowline_store::MemoryBackend;
+/// use bowline_store::memory::MemoryLimits;
+///
+/// let mut limits = MemoryLimits::default();
+/// limits.bytes = 16 * 1024 * 1024;
+/// let store = MemoryBackend::new(limits);
+/// assert_eq!(store.bytes(), 0);
+/// ```
 #[derive(Default)]
 pub struct MemoryBackend {
     limits: MemoryLimits,

@@ -1,10 +1,10 @@
-//! Notes when a backend failed, so that a process does not take other processes for dead, and keeps the
-//! reason from clients.
+//! Records when a backend failed, so that a process does not conclude that other processes have
+//! stopped, and hides the reason from clients.
 //!
-//! A process shows that it lives with a lease: a key that it renews and that otherwise expires. If
+//! A running process has a [lease](crate::lease): a key that it renews and that otherwise expires. If
 //! the database is out of reach for longer than a lease lasts, the leases of all processes expire,
-//! although all of them live. So after an outage a process waits before it judges others: until each
-//! of them has had time to renew its lease.
+//! although all of them run. So after an outage a process waits until each of them has had time to
+//! renew its lease.
 //!
 //! The reason names hosts and files of the operator. It goes to standard error. The caller of the
 //! operation gets an error with a fixed text, and the reason as its source, so that it may answer a

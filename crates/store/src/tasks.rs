@@ -1,18 +1,18 @@
 //! The records of tasks: calls that go on after their first answer, and that a client asks for
 //! later.
 //!
-//! A record is text that only the server understands. This module knows whose it is, how long it is
-//! kept, and how several servers change it without losing a change: each change is compared with
-//! the version that it was made from. Changes are announced on a topic of the task, so the server
-//! that runs a task hears of an answer or a cancellation that another server took.
+//! A record is text that only the server understands. This module handles its owner, its expiry, and
+//! concurrent changes by several servers: a change is stored only if the record still has the version
+//! that the change was made from. Changes are published on a topic of the task, so the server that
+//! runs a task is notified of an answer or a cancellation that another server received.
 //!
-//! A process that runs tasks has a lease, which it renews, and a list of the tasks that it runs
-//! (`replicas`). So a process that stopped is noticed, and its tasks can be ended or run again.
+//! A process that runs tasks has a [lease](crate::lease) and a list of the tasks that it runs
+//! (`replicas`). If it stops, other processes detect that and end its tasks or run them again.
 //!
 //! One value lists the tasks of an owner (`index`).
 //!
-//! A record is kept under its owner and its id. So a client that names a task of another owner looks
-//! at a key that does not exist, and gets the same answer as for an unknown id.
+//! The key of a record has its owner and its id. So a client that names a task of another owner gets
+//! the same answer as for an unknown id.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};

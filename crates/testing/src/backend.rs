@@ -41,11 +41,11 @@
 //! * [`faults`]: every operation ends, and none takes effect twice.
 //! * [`crash`]: what was acknowledged survives `kill -9`.
 //!
-//! Tests of a program that uses a backend want one that fails, waits or counts:
-//! [`bowline_store::wrapper`] puts such a thing around any backend.
+//! To test a program that uses a backend, wrap the backend with [`bowline_store::wrapper`], which lets
+//! operations fail, wait or be counted.
 //!
 //! Operations may fail while a database is busy. The suite then reads what the store has, as a
-//! server must. A failure of which it cannot be known whether it took effect is allowed both.
+//! server must. A write that failed may have taken effect or not; the suite allows both.
 
 use std::sync::Arc;
 
@@ -75,8 +75,8 @@ pub use self::values::values;
 
 /// How the tests open a backend, and what it promises.
 pub trait BackendUnderTest: Send + Sync {
-    /// Opens a handle on the store of this name, which is empty at first. Two handles on a name are
-    /// as far apart as the backend allows: as if two processes had opened them.
+    /// Opens a handle on the store of this name, which is empty at first. Two handles on a name should
+    /// share as little as the backend allows, as if two processes had opened them.
     fn open<'a>(&'a self, store: &'a str) -> BoxFuture<'a, Arc<dyn Backend>>;
 
     /// How many random histories of 1,000 operations are run. A slow backend may run fewer.

@@ -1,6 +1,11 @@
 //! Test tools for servers and clients of the Model Context Protocol.
 //!
-//! Bowline's own tests use this crate. The modules, in reading order:
+//! To test your own server, begin with [`Harness`] and `#[bowline::test]`: the test calls the server
+//! through a real client, in both eras and over each transport. To test exact messages, use
+//! [`transcript`] or [`StrictPeer`]. To test a login, use [`oauth`]; a store backend, [`backend`].
+//!
+//! Time is virtual wherever no other process takes part, so tests do not sleep and do not depend on how
+//! busy the machine is. Bowline's own tests use this crate. The modules, in reading order:
 //!
 //! * [`harness`] runs a test once for each era and transport: `#[bowline::test]`.
 //! * [`transcript`] plays files that list the messages of client and server, and compares.

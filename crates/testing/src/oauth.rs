@@ -1,12 +1,11 @@
 //! An authorization server for tests of protected servers and of clients that log in.
 //!
 //! [`AuthorizationServer::start`] opens a real HTTP server on a free port of this machine. It does
-//! what such a server should, and refuses what it should refuse: PKCE is required, redirects match to
-//! the letter, a refresh token works once. Then a test asks it to make a mistake, a [`Fault`], and
-//! sees whether the client notices.
+//! what such a server should, and refuses what it should refuse: PKCE is required, redirects must match
+//! exactly, a refresh token works once. Then a test injects a [`Fault`] and checks that the client
+//! detects it.
 //!
-//! It is made for tests, and Bowline has no authorization server for anything else: it keeps
-//! everything in memory, for ever, and asks no user for a password.
+//! It is for tests only: it keeps everything in memory, forever, and asks no user for a password.
 //!
 //! # A protected server
 //!

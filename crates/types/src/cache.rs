@@ -10,7 +10,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::RawJson;
 
-/// The caching hints of a result: the members `ttlMs` and `cacheScope`.
+/// The caching hints of a result: the members `ttlMs` and `cacheScope`. The default is "do not reuse".
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bowline_types::cache::CacheHint;
+///
+/// let hint = CacheHint::public(Duration::from_secs(60));
+/// let json = serde_json::to_string(&hint).unwrap();
+/// assert_eq!(json, r#"{"ttlMs":60000,"cacheScope":"public"}"#);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CacheHint {
@@ -41,7 +51,7 @@ impl CacheHint {
         Self { ttl, scope: CacheScope::Private }
     }
 
-    /// The time in milliseconds, as it stands on the wire.
+    /// The time in milliseconds, as it is sent; at most 2^53 − 1.
     pub fn ttl_ms(self) -> u64 {
         u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX).min(MAX_TTL_MS)
     }

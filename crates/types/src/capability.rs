@@ -2,8 +2,8 @@
 //!
 //! A member that is present declares a capability; a missing one means "unsupported". Reading is
 //! lenient, because an error here would cost the whole connection: `true` counts as `{}`, `false`
-//! and `null` as missing, and unknown members are ignored. Ask through `supports_…`, so that rules
-//! such as "an empty `elicitation` means forms" stand in one place.
+//! and `null` as missing, and unknown members are ignored. Use the `supports_…` methods, which apply
+//! rules such as "an empty `elicitation` means forms".
 
 use std::ops::Not;
 

@@ -165,6 +165,14 @@ impl CompleteResult {
 }
 
 /// At most 100 suggestions, best first.
+///
+/// ```
+/// use bowline_types::completion::Completion;
+///
+/// let years = Completion::new((1900..2030).map(|year| year.to_string())).with_total(130);
+/// assert_eq!(years.values().len(), Completion::MAX_VALUES);
+/// assert!(years.has_more());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", from = "WireCompletion")]
 pub struct Completion {

@@ -18,6 +18,17 @@ pub use annotations::{Annotations, Role};
 pub use tool_use::{ToolResultContent, ToolUseContent};
 
 /// One block of content.
+///
+/// ```
+/// use bowline_types::Content;
+///
+/// let blocks = [Content::text("A chart:"), Content::image(&[0x89, 0x50], "image/png")];
+/// let texts: Vec<_> = blocks.iter().filter_map(Content::as_text).collect();
+/// assert_eq!(texts, ["A chart:"]);
+/// ```
+///
+/// Use the blocks of the newest revision: for an older peer, the connection turns those that its
+/// revision lacks into text.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Content {

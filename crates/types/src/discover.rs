@@ -17,6 +17,15 @@ request! {
 }
 
 /// The revisions and capabilities of a server.
+///
+/// ```
+/// use bowline_types::discover::DiscoverResult;
+/// use bowline_types::{Revision, ServerCapabilities};
+///
+/// let declared = ServerCapabilities::new().with_tools();
+/// let result = DiscoverResult::new(Revision::ALL, declared).with_instructions("Search first.");
+/// assert_eq!(result.revisions().max(), Some(Revision::LATEST));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

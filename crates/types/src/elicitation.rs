@@ -118,7 +118,7 @@ pub struct UrlParams {
     mode: UrlMode,
     /// The question and its reason, for the user.
     pub message: String,
-    /// The URL. [`UrlParams::check_url`] checks it, not reading.
+    /// The URL. Unchecked: call [`UrlParams::check_url`] before the user visits it.
     pub url: String,
     /// The id for [`ElicitationComplete`]. Required in 2025-11-25, absent in other revisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,13 +190,27 @@ pub enum ElicitAction {
 }
 
 /// The choice of the user, and the answers.
+///
+/// A server must [check](FormSchema::check) the answers against its form before it uses them.
+///
+/// ```
+/// use bowline_types::elicitation::{ElicitAction, ElicitResult};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Trip { city: String }
+///
+/// let json = r#"{"action":"accept","content":{"city":"Oslo"}}"#;
+/// let result: ElicitResult = serde_json::from_str(json).unwrap();
+/// assert_eq!(result.action, ElicitAction::Accept);
+/// let trip: Trip = result.content.unwrap().parse().unwrap();
+/// assert_eq!(trip.city, "Oslo");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// The choice of the user.
     pub action: ElicitAction,
-    /// The answers by field, if the user accepted a form. [`FormSchema::check`] checks them, not
-    /// reading.
+    /// The answers by field, if the user accepted a form. Unchecked: call [`FormSchema::check`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Object>,
     /// Further metadata.

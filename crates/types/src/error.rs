@@ -1,6 +1,6 @@
 //! The error object that one side sends to the other.
 //!
-//! [`ErrorObject`] stands on the wire. Local failures have error types of their own in the crates
+//! [`ErrorObject`] is sent on the wire. Local failures have error types of their own in the crates
 //! where they happen, so that the two are never confused.
 
 use std::fmt;
@@ -52,7 +52,7 @@ pub mod code {
     pub const UNAVAILABLE: i64 = 503;
 }
 
-/// An error object as it stands on the wire.
+/// An error object as it is sent.
 ///
 /// ```
 /// use bowline_types::error::{ErrorObject, code};
@@ -173,6 +173,17 @@ impl ErrorObject {
     }
 
     /// The data, read into a type. `None` if there is no data or it has another shape.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use bowline_types::error::{ErrorObject, TooManyRequests, code};
+    ///
+    /// let error = ErrorObject::too_many_requests("60 calls per minute", Duration::from_secs(2));
+    /// assert_eq!(error.code, code::TOO_MANY_REQUESTS);
+    /// let data: TooManyRequests = error.parse_data().unwrap();
+    /// assert!(data.retry_after_ms >= 2000);
+    /// ```
     pub fn parse_data<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         self.data.as_ref()?.parse().ok()
     }

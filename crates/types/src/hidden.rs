@@ -1,18 +1,18 @@
-//! Characters that a reader does not see: a terminal obeys them, or shows nothing, or another order.
+//! Hidden characters: control characters and others that are invisible or reorder text.
 //!
-//! Control characters move the cursor and change colours; bidirectional controls show text in
-//! another order than it is used; invisible characters hide differences between names, and tags
-//! and variation selectors can carry whole messages. Letters of any script are seen, and stay.
+//! Control characters move the cursor and change colours. Bidirectional controls display text in
+//! another order than programs read it. Invisible characters hide differences between names, and tags
+//! and variation selectors can carry whole messages. Letters of all scripts are visible.
 //!
-//! A joiner (U+200C, U+200D) between two characters outside of ASCII stays: it belongs to the
-//! spelling of Persian and Indic words, and holds emoji together. So does one variation selector
-//! directly after such a character, where it chooses between two looks, and in a keycap such as 1️⃣.
-//! Beside ASCII both only hide. Flags of regions such as Scotland are spelled with tags, and some
+//! A joiner (U+200C, U+200D) between two characters outside of ASCII is not hidden: it belongs to the
+//! spelling of Persian and Indic words, and joins emoji. Neither is one variation selector directly
+//! after such a character, where it chooses between two glyphs, or in a keycap such as 1️⃣. Next to
+//! ASCII characters both are hidden. Flags of regions such as Scotland are spelled with tags, and some
 //! ideographs with selectors from U+E0100; these are shown as escapes.
 
 use std::iter;
 
-/// The characters of a text, each with whether a reader does not see it.
+/// The characters of a text, each with whether it is hidden.
 pub fn marked(text: &str) -> impl Iterator<Item = (char, bool)> + '_ {
     let (mut previous, mut has_look) = (None, false);
     let mut rest = text.chars().peekable();
@@ -34,7 +34,14 @@ pub fn marked(text: &str) -> impl Iterator<Item = (char, bool)> + '_ {
     })
 }
 
-/// Whether a text has a character that a reader does not see.
+/// Whether a text has a hidden character.
+///
+/// ```
+/// use bowline_types::hidden::has_hidden;
+///
+/// assert!(has_hidden("pay\u{200b}pal") && has_hidden("\u{1b}[2J") && has_hidden("a\nb"));
+/// assert!(!has_hidden("naïve 雨 👍🏽"));
+/// ```
 pub fn has_hidden(text: &str) -> bool {
     marked(text).any(|(_, is_hidden)| is_hidden)
 }

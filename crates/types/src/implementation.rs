@@ -39,6 +39,14 @@ pub struct Implementation {
 /// Icons that fail [`Icon::check_source`] are left out when a message is read, so a host never
 /// receives them. Before a host shows an icon it should call [`Icon::check_origin`], fetch it
 /// without credentials, and detect its type from the bytes rather than from `mime_type`.
+///
+/// ```
+/// use bowline_types::Icon;
+///
+/// let icon = Icon::new("https://mcp.example.com/icon.png").with_size("48x48");
+/// assert!(icon.check_origin("https://mcp.example.com/mcp").is_ok());
+/// assert!(icon.check_origin("https://another.example.com/mcp").is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

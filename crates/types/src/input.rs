@@ -53,6 +53,22 @@ impl<T> Outcome<T> {
 }
 
 /// Questions, and state for the retried request. At least one of the two is present.
+///
+/// ```
+/// use bowline_types::elicitation::ElicitParams;
+/// use bowline_types::elicitation::schema::{FormSchema, StringSchema};
+/// use bowline_types::input::{InputRequests, InputRequired};
+///
+/// let form = FormSchema::new().with_required("city", StringSchema::new());
+/// let mut questions = InputRequests::new();
+/// questions.insert("trip", ElicitParams::form("Where do you want to go?", form).into())?;
+/// let result = InputRequired::new(questions).with_request_state("encrypted");
+/// // The client answers under the key `trip`, and sends `request_state` back unchanged.
+/// assert!(result.input_requests.request("trip").is_some());
+/// # Ok::<(), bowline_types::input::DuplicateInput>(())
+/// ```
+///
+/// The state passes through the client: encrypt it, and bind it to the call and the caller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

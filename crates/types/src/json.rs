@@ -16,6 +16,14 @@ use crate::text::excerpt;
 
 /// Any JSON value, kept as its text.
 ///
+/// ```
+/// use bowline_types::RawJson;
+///
+/// let json = RawJson::from_text(r#"{"price":1.50}"#).unwrap();
+/// assert_eq!(json.as_str(), r#"{"price":1.50}"#);
+/// assert!(json.is_object() && json.parse::<Vec<u8>>().is_err());
+/// ```
+///
 /// Not to be confused with the server's `Json<T>`, which turns a Rust value into a tool result.
 #[derive(Clone)]
 pub struct RawJson(Text);

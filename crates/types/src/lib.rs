@@ -27,7 +27,7 @@
 //! * [`trace`]: the keys of `_meta` that carry a trace context.
 //! * [`error`]: the error object that one side sends to the other.
 //! * [`empty`]: params and results without members.
-//! * [`hidden`]: characters that a reader does not see.
+//! * [`hidden`]: control characters and invisible characters.
 //! * [`text`]: counts and excerpts for error messages.
 //! * [`host`]: which hosts of URLs are this machine.
 //!

@@ -158,6 +158,13 @@ pub fn check_key(key: &str) -> Result<(), InvalidKey> {
 
 /// Whether the protocol reserves this key: `progressToken`, or a key with `modelcontextprotocol` or
 /// `mcp` as the second label of its prefix.
+///
+/// ```
+/// use bowline_types::meta::is_reserved;
+///
+/// assert!(is_reserved("dev.mcp/shard") && is_reserved("progressToken"));
+/// assert!(!is_reserved("com.example/shard"));
+/// ```
 pub fn is_reserved(key: &str) -> bool {
     let Some((prefix, _)) = key.rsplit_once('/') else { return key == key::PROGRESS_TOKEN };
     prefix.split('.').nth(1).is_some_and(|label| matches!(label, "modelcontextprotocol" | "mcp"))

@@ -26,11 +26,11 @@ impl PageParams {
     }
 }
 
-/// The key of `_meta` in a page of a list for the servers that the list lacks: an array of
-/// [`LeftOutServer`]. A server that lists what other servers have sets it.
+/// The key in `_meta` of a page for the servers that are missing from the list: an array of
+/// [`LeftOutServer`]. A gateway sets it if it cannot list one of its servers.
 pub const LEFT_OUT: &str = "io.github.bowline-mcp/leftOut";
 
-/// A server that is missing from a list that others are in.
+/// A server behind a gateway whose items are missing from a list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LeftOutServer {
@@ -48,6 +48,25 @@ impl LeftOutServer {
 }
 
 /// A result that is one page of a list.
+///
+/// A client requests pages until one has no cursor:
+///
+/// ```
+/// use bowline_types::page::{PageParams, PagedResult};
+/// use bowline_types::tool::ListToolsResult;
+///
+/// # fn request(_: PageParams) -> ListToolsResult { ListToolsResult::new(Vec::new()) }
+/// let mut tools = Vec::new();
+/// let mut params = Some(PageParams::first());
+/// while let Some(page) = params {
+///     let (items, next) = request(page).into_parts();
+///     tools.extend(items);
+///     params = next.map(PageParams::after);
+/// }
+/// ```
+///
+/// Bound the number of pages: a server that always sends a cursor would otherwise never let the loop
+/// end.
 pub trait PagedResult {
     /// The type of the list's items.
     type Item;

@@ -15,6 +15,16 @@ use crate::rpc::{notification, request};
 use crate::setters::setters;
 
 /// The definition of a prompt, as `prompts/list` sends it (`Prompt` in the schema).
+///
+/// ```
+/// use bowline_types::prompt::{PromptArgument, PromptDefinition};
+///
+/// let review = PromptDefinition::new("review")
+///     .with_title("Code review")
+///     .with_argument(PromptArgument::required("language"))
+///     .with_argument(PromptArgument::new("focus"));
+/// assert_eq!(review.display_name(), "Code review");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptDefinition {

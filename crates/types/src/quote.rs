@@ -65,6 +65,13 @@ fn special_in(word: [u8; 8]) -> usize {
 
 /// Appends a string as JSON, with quotes and escapes. Escapes only what JSON demands, as
 /// `serde_json` does, so both write the same text.
+///
+/// ```
+/// let mut json = String::from("[");
+/// bowline_types::quote::quote(&mut json, "C:\\temp");
+/// json.push(']');
+/// assert_eq!(json, r#"["C:\\temp"]"#);
+/// ```
 pub fn quote(json: &mut String, text: &str) {
     json.push('"');
     let mut rest = text;

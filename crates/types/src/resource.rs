@@ -92,6 +92,15 @@ impl ResourceDefinition {
 }
 
 /// Resources whose URIs follow a template, as `resources/templates/list` sends them.
+///
+/// ```
+/// use bowline_types::ResourceTemplate;
+///
+/// let users = ResourceTemplate::new("users://{id}/profile", "profile");
+/// let template = users.template().unwrap();
+/// let variables = template.match_uri("users://42/profile").unwrap();
+/// assert_eq!(variables.text("id").unwrap(), "42");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

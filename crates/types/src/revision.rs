@@ -10,6 +10,16 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A dated revision of the specification, oldest first.
+///
+/// ```
+/// use bowline_types::Revision;
+///
+/// let revision: Revision = "2025-06-18".parse()?;
+/// assert!(revision < Revision::LATEST);
+/// // Ask for the difference that matters, not for the date.
+/// assert!(revision.has_structured_output() && !revision.has_icons());
+/// # Ok::<(), bowline_types::revision::UnknownRevision>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
     /// The first published revision: stdio and HTTP+SSE.

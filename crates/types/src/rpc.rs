@@ -10,7 +10,20 @@ use crate::method::Method;
 /// A request, with the types of its params and its result.
 ///
 /// Implemented by empty enums such as [`CallTool`](crate::tool::CallTool), which only name the
-/// request.
+/// request. Generic code reads a result as the type that belongs to the method:
+///
+/// ```
+/// use bowline_types::read::ReadError;
+/// use bowline_types::tool::CallTool;
+/// use bowline_types::{RawJson, Rpc};
+///
+/// fn read<R: Rpc>(result: &RawJson) -> Result<R::Result, ReadError> {
+///     result.parse()
+/// }
+///
+/// let result = RawJson::from_text(r#"{"content":[{"type":"text","text":"3"}]}"#).unwrap();
+/// assert_eq!(read::<CallTool>(&result).unwrap().text(), "3");
+/// ```
 pub trait Rpc {
     /// The method.
     const METHOD: Method;

@@ -1,7 +1,7 @@
 //! Subscriptions (2026-07-28): one stream per `subscriptions/listen` that carries the notifications
 //! which the client asked for.
 //!
-//! The notifications stand in the modules of the things that change: [`crate::tool`],
+//! The notifications are in the modules of the things that change: [`crate::tool`],
 //! [`crate::resource`], [`crate::prompt`], [`crate::ext::tasks`]. Up to 2025-11-25 servers sent
 //! them unasked, or after `resources/subscribe` ([`crate::legacy::subscribe`]).
 
@@ -29,6 +29,18 @@ notification! {
 }
 
 /// The notifications that a client wants. A missing member means the same as `false`.
+///
+/// The server acknowledges the part that it honours, and sends nothing else on the stream.
+///
+/// ```
+/// use bowline_types::ServerCapabilities;
+/// use bowline_types::subscription::SubscriptionFilter;
+///
+/// let wanted = SubscriptionFilter::new().with_tools_list_changed().with_resource("file:///a");
+/// let server = ServerCapabilities::new().with_tools_list_changed().with_resources();
+/// let honoured = wanted.honoured_by(&server);
+/// assert!(honoured.tools_list_changed && honoured.resource_subscriptions.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

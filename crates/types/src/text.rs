@@ -7,13 +7,26 @@ use crate::hidden::marked;
 /// The most characters of a peer's text that a message repeats.
 const LONGEST: usize = 100;
 
-/// A number with its noun: `1 round`, `2 rounds`.
+/// A number with its noun, in the plural with `s` unless the number is 1.
+///
+/// ```
+/// use bowline_types::text::counted;
+///
+/// assert_eq!((counted(1, "round"), counted(2, "round")), ("1 round".into(), "2 rounds".into()));
+/// ```
 pub fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The beginning of a peer's text, for a message of one line: [hidden](crate::hidden) characters are
-/// escaped, and long text is cut.
+/// escaped, and text of more than 100 characters is cut.
+///
+/// ```
+/// use bowline_types::text::excerpt;
+///
+/// assert_eq!(excerpt("two\nlines"), "two\\nlines");
+/// assert!(excerpt(&"long".repeat(100)).ends_with('…'));
+/// ```
 pub fn excerpt(text: &str) -> String {
     let mut shown = escaped(marked(text).take(LONGEST));
     if text.chars().nth(LONGEST).is_some() {
@@ -40,7 +53,8 @@ fn escaped(marked: impl Iterator<Item = (char, bool)>) -> String {
 
 /// The text of an error and of its causes, joined by `: `.
 ///
-/// A cause whose text the error ends with already is left out.
+/// A cause whose text the error ends with already is left out. For logs and terminals; send a peer only
+/// what it may know.
 pub fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

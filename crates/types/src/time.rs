@@ -12,7 +12,11 @@ pub fn since_1970(time: SystemTime) -> u64 {
     millis(time.duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// A time, in milliseconds since 1970, in ISO 8601, such as `2026-07-28T12:00:00.250Z`.
+/// A time, in milliseconds since 1970, in ISO 8601.
+///
+/// ```
+/// assert_eq!(bowline_types::time::iso(1_785_240_000_250), "2026-07-28T12:00:00.250Z");
+/// ```
 pub fn iso(millis: u64) -> String {
     let (seconds, millis) = (millis / 1000, millis % 1000);
     let (days, of_day) = (seconds / 86_400, seconds % 86_400);

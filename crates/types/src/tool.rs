@@ -220,7 +220,22 @@ impl CallToolParams {
     }
 }
 
-/// The result of a tool call.
+/// The result of a tool call: content for the model, and optionally a value for programs.
+///
+/// A tool that ran and failed has a result too, with [`is_error`](Self::is_error). Only a call that
+/// could not run, such as one of an unknown tool, is answered with an
+/// [`ErrorObject`](crate::ErrorObject).
+///
+/// ```
+/// use bowline_types::CallToolResult;
+///
+/// let sums = CallToolResult::structured(&[3, 7]).unwrap();
+/// assert_eq!(sums.text(), "[3,7]");
+/// assert_eq!(sums.parse::<Vec<u8>>().unwrap(), [3, 7]);
+///
+/// let failure = CallToolResult::error("no city of this name; ask the user for the country");
+/// assert!(failure.is_error);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -276,7 +291,7 @@ impl CallToolResult {
     ///
     /// # Errors
     ///
-    /// If neither has the shape of the type.
+    /// If neither has the shape of the type. The error names the member that is wrong.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         match &self.structured_content {
             Some(json) => json.parse(),

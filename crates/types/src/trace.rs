@@ -34,6 +34,13 @@ pub fn may_stand_at(meta_key: &str, text: &str) -> bool {
 
 /// Whether a text is a `traceparent`: version, trace id, span id and flags in lower-case
 /// hexadecimal.
+///
+/// ```
+/// use bowline_types::trace::is_traceparent;
+///
+/// assert!(is_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
+/// assert!(!is_traceparent("00-0-0-01"));
+/// ```
 pub fn is_traceparent(text: &str) -> bool {
     let mut parts = text.splitn(5, '-');
     let (Some(version), Some(trace), Some(span), Some(flags)) =

@@ -43,7 +43,7 @@ impl TaskStore {
         .await
     }
 
-    /// Takes a task off the list of its owner.
+    /// Removes a task from the list of its owner.
     ///
     /// # Errors
     ///

@@ -48,8 +48,8 @@ impl TaskStore {
         lease::is_held(&self.backend, replica).await
     }
 
-    /// Puts a replica with so many slots on the list of those that run tasks, which is kept for the
-    /// time of `expiry` at least.
+    /// Adds a replica with this number of slots to the list of those that run tasks, which is kept for
+    /// at least `expiry`.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl TaskStore {
         .await
     }
 
-    /// Takes a replica off the list, because none of its tasks runs. The list is kept for the time of
-    /// `expiry` at least.
+    /// Removes a replica from the list, because none of its tasks runs. The list is kept for at least
+    /// `expiry`.
     ///
     /// # Errors
     ///

@@ -65,7 +65,7 @@ impl SeenRequest {
         &self.path
     }
 
-    /// A parameter of the query or the form; `None` too if it stands there twice.
+    /// A parameter of the query or the form. `None` if it is missing or occurs twice.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.parameters.value(name).ok().flatten()
     }

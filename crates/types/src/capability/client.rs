@@ -9,7 +9,17 @@ use super::{DeclaredExtensions, InvalidExtension, ListCapability, TasksCapabilit
 use crate::json::Object;
 use crate::setters::setters;
 
-/// The features that a client declares.
+/// The features that a client declares: up to 2025-11-25 once in the handshake, since 2026-07-28 in
+/// each request.
+///
+/// ```
+/// use bowline_types::ClientCapabilities;
+///
+/// let declared = ClientCapabilities::new().with_form_elicitation();
+/// let required = ClientCapabilities::new().with_form_elicitation().with_sampling();
+/// let missing = declared.missing(&required).unwrap();
+/// assert!(missing.supports_sampling() && !missing.supports_form_elicitation());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -24,7 +34,7 @@ pub struct ClientCapabilities {
     /// The client lists its roots (deprecated since 2026-07-28).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub roots: Option<ListCapability>,
-    /// The client asks its model on behalf of servers (deprecated since 2026-07-28).
+    /// The client passes sampling requests of servers to its model (deprecated since 2026-07-28).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingCapability>,
     /// The client asks its user on behalf of servers.
@@ -43,10 +53,10 @@ pub struct ClientCapabilities {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SamplingCapability {
-    /// The client obeys `includeContext`.
+    /// The client supports `includeContext` other than `none`.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub context: Option<Object>,
-    /// The client understands `tools` and `toolChoice`.
+    /// The client supports `tools` and `toolChoice`.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub tools: Option<Object>,
 }

@@ -10,7 +10,16 @@ use super::{DeclaredExtensions, InvalidExtension, ListCapability, TasksCapabilit
 use crate::json::Object;
 use crate::setters::setters;
 
-/// The features that a server declares.
+/// The features that a server declares, in the result of `initialize` or `server/discover`.
+///
+/// ```
+/// use bowline_types::ServerCapabilities;
+///
+/// let declared = ServerCapabilities::new().with_tools_list_changed();
+/// assert!(declared.supports_tools() && !declared.supports_resources());
+/// let json = serde_json::to_string(&declared).unwrap();
+/// assert_eq!(json, r#"{"tools":{"listChanged":true}}"#);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -11,7 +11,7 @@ use crate::setters::setters;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Who should see it. Empty means that the sender did not say.
+    /// Who should see it. Empty if the sender did not specify it.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<Role>,
     /// The importance, from 0 (entirely optional) to 1 (effectively required).

@@ -15,6 +15,13 @@ notification! {
 }
 
 /// The severity of a log message, as in syslog. Ordered from the least severe.
+///
+/// ```
+/// use bowline_types::deprecated::logging::LoggingLevel;
+///
+/// let least: LoggingLevel = "warning".parse().unwrap();
+/// assert!(LoggingLevel::Error >= least && LoggingLevel::Info < least);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LoggingLevel {
     /// Details for finding a fault.
@@ -90,7 +97,7 @@ impl<'de> Deserialize<'de> for LoggingLevel {
     }
 }
 
-/// The error for a string that is none of the eight levels.
+/// The error for a string that is not one of the eight levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownLevel(String);
 

@@ -22,10 +22,19 @@ notification! {
 }
 
 /// A directory or file that a server may work in.
+///
+/// ```
+/// use bowline_types::deprecated::roots::Root;
+///
+/// let root = Root::new("file:///srv/engine")?.with_name("Engine");
+/// assert_eq!(root.to_path().unwrap(), std::path::Path::new("/srv/engine"));
+/// assert!(Root::new("file:///srv/../etc").is_err());
+/// # Ok::<(), bowline_types::deprecated::roots::InvalidRoot>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Root {
-    /// Its `file://` URI. [`Root::check_uri`] checks it, not reading.
+    /// Its `file://` URI. Unchecked in a message: call [`Root::check_uri`].
     pub uri: String,
     /// The name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -22,6 +22,16 @@ request! {
 }
 
 /// A request to the model. The client may ignore everything but `messages` and `max_tokens`.
+///
+/// ```
+/// use bowline_types::deprecated::sampling::{CreateMessageParams, ModelPreferences, SamplingMessage};
+///
+/// let fast = ModelPreferences::new().with_hint("haiku").with_speed_priority(1.0);
+/// let request = CreateMessageParams::new([SamplingMessage::user("Summarize this log: …")], 200)
+///     .with_system_prompt("Answer in one sentence.")
+///     .with_model_preferences(fast);
+/// assert!(request.required_capabilities().supports_sampling());
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -1,4 +1,8 @@
-//! MCP Apps: tools and resources name in their `_meta` the HTML interface that shows them.
+//! MCP Apps: a tool names in its `_meta` the HTML interface that shows its results.
+//!
+//! The interface is a resource with a `ui://` URI ([`SCHEME`]) and the media type [`MIME_TYPE`]. Its
+//! own `_meta` lists the origins and browser permissions that it needs ([`ResourceUi`]), from which
+//! the host makes a content security policy.
 //!
 //! These are the types between client and server. The messages between an interface and its host
 //! are not part of this library.

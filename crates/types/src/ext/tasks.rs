@@ -57,6 +57,16 @@ impl UpdateTaskParams {
 ///
 /// `input_requests`, `result` and `error` each belong to one status; the methods below set both
 /// together. The task in the first answer to a call may lack them in every status.
+///
+/// ```
+/// use bowline_types::Object;
+/// use bowline_types::ext::tasks::Task;
+///
+/// let task = Task::new("7f3a9c", "2026-07-28T12:00:00Z").with_poll_interval_ms(1000);
+/// assert!(!task.is_terminal());
+/// let task = task.completed(Object::default());
+/// assert!(task.is_terminal() && task.result.is_some() && task.error.is_none());
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -114,7 +114,7 @@ impl fmt::Debug for CustomMethod {
 }
 
 invalid_value! {
-    /// The error for a name that no extension can have for a method.
+    /// The error for a name that a method of an extension cannot have.
     InvalidMethod, "method"
 }
 

@@ -6,7 +6,16 @@ use crate::setters::setters;
 
 /// Hints of a server about the effects of a tool call.
 ///
-/// The `is_…` methods apply the defaults of the specification, which assume the worst.
+/// The `is_…` methods apply the defaults of the specification, which assume the worst. The hints come
+/// from the server: do not base a decision about safety on those of a server that you do not trust.
+///
+/// ```
+/// use bowline_types::tool::ToolAnnotations;
+///
+/// let none = ToolAnnotations::new();
+/// assert!(none.is_destructive() && none.is_open_world() && !none.is_read_only());
+/// assert!(!ToolAnnotations::new().with_read_only(true).is_destructive());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ impl ResourceUi {
     /// The `Content-Security-Policy` that a host serves the interface with. It allows the origins
     /// that the interface declares and no others, and no origin at all if it declares none.
     ///
-    /// What is no [domain](is_domain) is left out, so a declaration cannot loosen the policy.
+    /// An entry that is not a [domain](is_domain) is left out, so a declaration cannot loosen the policy.
     ///
     /// ```
     /// use bowline_types::ext::apps::ResourceUi;
@@ -70,7 +70,7 @@ impl ResourceUi {
         domains
     }
 
-    /// The first declared origin that is no [domain](is_domain), so that no policy can hold it.
+    /// The first declared origin that is not a [domain](is_domain), so that no policy can contain it.
     pub fn unusable_domain(&self) -> Option<&str> {
         self.declared().find(|domain| !is_domain(domain))
     }
@@ -87,7 +87,7 @@ impl ResourceUi {
 /// Whether a text is an origin that a policy may hold: `https://api.example.com`,
 /// `wss://example.com:8443`, `https://*.example.com`, or a host without a scheme.
 ///
-/// Keywords such as `'unsafe-eval'`, schemes alone such as `data:`, and `*` are none.
+/// Keywords such as `'unsafe-eval'`, schemes alone such as `data:`, and `*` are not.
 pub fn is_domain(text: &str) -> bool {
     let host = match text.split_once("://") {
         Some(("https" | "http" | "wss" | "ws", host)) => host,
