@@ -306,11 +306,11 @@
 //!
 //! # Crates
 //!
-//! This crate chooses from others what servers and clients need, and [what 1.0
-//! promises](manual/_19_stability/index.html) is this choice. Most programs need only the items at the root;
-//! [`types`] has the messages of the protocol, [`transport`] what carries them. `bowline-types`,
-//! `bowline-proto` (the rules of the protocol, without any I/O) and `bowline-transport` are for programs
-//! that go below, and may change in any minor version.
+//! This crate re-exports the parts of other crates that servers and clients need; [what 1.0
+//! promises](manual/_19_stability/index.html) are these parts. Most programs need only the items at the
+//! root. [`types`] has the messages of the protocol, and [`transport`] the transports. The crates
+//! `bowline-types`, `bowline-proto` (the protocol as a state machine without I/O) and
+//! `bowline-transport` are for programs that need lower layers, and may change in any minor version.
 
 // What every program may need.
 

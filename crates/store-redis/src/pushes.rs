@@ -1,4 +1,4 @@
-//! What the database sends unasked on one connection, until the connection is given up.
+//! The push messages of the database on one connection, until the connection is given up.
 //!
 //! The client library reports a connection that was closed, but says nothing when its last handle is
 //! dropped. So whatever ends a connection, [`Pushes`] reports it, once, and passes on nothing after

@@ -23,6 +23,17 @@ const DIRECTORY: &str = "BOWLINE_SCHEMAS";
 
 /// The official schemas: a directory with a file `<revision>.json` for each revision, read when
 /// needed. A schema is read and compiled once, and shared by all tests of a process.
+///
+/// ```no_run
+/// use bowline_testing::schema::Schemas;
+/// use bowline_types::revision::Revision;
+/// use serde_json::json;
+///
+/// let schemas = Schemas::find()?;
+/// let result = json!({ "resultType": "complete", "content": [] });
+/// schemas.check_value(Revision::V2026_07_28, "CallToolResult", &result)?;
+/// # Ok::<(), bowline_testing::schema::SchemaCheckError>(())
+/// ```
 pub struct Schemas {
     directory: PathBuf,
     documents: Mutex<HashMap<Revision, Arc<Document>>>,

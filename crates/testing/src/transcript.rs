@@ -8,6 +8,22 @@
 //! < {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no tool is named `nope`"}}
 //! ```
 //!
+//! A test plays a file against a server of yours:
+//!
+//! ```no_run
+//! use bowline::{Server, Tool};
+//! use bowline_testing::ServerUnderTest;
+//! use bowline_testing::transcript::{Setup, Transcript};
+//!
+//! let server = Server::new("greeter", "1.0.0").tool(Tool::new("greet", || async { "Hello" }));
+//! let server = ServerUnderTest::build(&server).unwrap();
+//! let transcript = Transcript::read("tests/unknown_tool.mcp").unwrap();
+//! for revision in transcript.revisions() {
+//!     transcript.play(*revision, &server, Setup::SansIo).unwrap();
+//!     transcript.play(*revision, &server, Setup::Duplex).unwrap();
+//! }
+//! ```
+//!
 //! Lines that begin with `>` are messages of the client, those with `<` messages of the server. The
 //! play sends the messages of one side. The other side, which is under test, must send exactly the
 //! other messages in this order, and no more.

@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-/// Whether a host is this machine: `localhost`, or a loopback address. An IPv6 address may stand in
+/// Whether a host is this machine: `localhost`, or a loopback address. An IPv6 address may be in
 /// brackets, as in a URL.
 ///
-/// Names below `localhost` are not: resolvers differ in where they lead.
+/// Names below `localhost` do not count, because resolvers differ in how they resolve them.
 ///
 /// ```
 /// use bowline_types::host::is_this_machine;

@@ -333,7 +333,7 @@ impl Row {
         self
     }
 
-    /// Since 2026-07-28 the method stands in `inputRequests` of a result, and a retried request
+    /// Since 2026-07-28 the method is in `inputRequests` of a result, and a retried request
     /// answers it.
     const fn embeds(mut self) -> Self {
         self.embedded = true;

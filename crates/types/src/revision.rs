@@ -57,7 +57,7 @@ impl Revision {
     /// The newest revision that begins with a handshake.
     pub const LATEST_LEGACY: Self = V2025_11_25;
 
-    /// The date as it stands on the wire.
+    /// The date as it is sent.
     pub fn as_str(self) -> &'static str {
         match self {
             V2024_11_05 => "2024-11-05",
@@ -136,7 +136,7 @@ impl Revision {
     /// A client opens one stream for all changes with `subscriptions/listen`.
     ///
     /// Before, it subscribed to each resource by `resources/subscribe`, and the server sent changes
-    /// of its lists unasked.
+    /// of its lists to every session.
     pub fn has_listen(self) -> bool {
         V2026_07_28 <= self
     }

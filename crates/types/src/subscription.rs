@@ -3,7 +3,8 @@
 //!
 //! The notifications are in the modules of the things that change: [`crate::tool`],
 //! [`crate::resource`], [`crate::prompt`], [`crate::ext::tasks`]. Up to 2025-11-25 servers sent
-//! them unasked, or after `resources/subscribe` ([`crate::legacy::subscribe`]).
+//! changes of lists to every session, and those of a resource after `resources/subscribe`
+//! ([`crate::legacy::subscribe`]).
 
 use std::ops::Not;
 

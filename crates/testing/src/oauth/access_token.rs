@@ -138,7 +138,7 @@ impl AccessTokenBuilder {
         self
     }
 
-    /// Makes it a JSON Web Token or an opaque text, whatever the server issues otherwise.
+    /// Sets the format, JSON Web Token or opaque text, instead of that of the server.
     pub fn format(mut self, format: AccessTokenFormat) -> Self {
         self.format = format;
         self

@@ -106,14 +106,14 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Registers a client that names no `application_type`, whatever its redirects. Otherwise it
-    /// counts as a web application, which cannot return to this machine.
+    /// Registers a client without `application_type` regardless of its redirects. Otherwise it counts as
+    /// a web application, which cannot be redirected to this machine.
     pub fn without_required_application_type(mut self) -> Self {
         self.options.is_application_type_required = false;
         self
     }
 
-    /// Takes no URL of a metadata document as a client id.
+    /// Does not accept the URL of a metadata document as a client id.
     pub fn without_client_documents(mut self) -> Self {
         self.options.has_client_documents = false;
         self
@@ -163,14 +163,14 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Takes assertions of an issuer as a grant: workload identities, for example.
+    /// Accepts assertions of an issuer as a grant, for example workload identities.
     pub fn trust_keys(mut self, issuer: impl Into<String>, keys: JwkSet) -> Self {
         let keys = TrustedKeys::Fixed(keys);
         self.options.trusted.push(TrustedIssuer { issuer: issuer.into(), keys });
         self
     }
 
-    /// Takes assertions of another authorization server as a grant: that of the enterprise.
+    /// Accepts assertions of another authorization server as a grant, for example that of an enterprise.
     pub fn trust(mut self, provider: &AuthorizationServer) -> Self {
         let keys = TrustedKeys::Of(provider.key_ring());
         let issuer = provider.issuer().to_owned();

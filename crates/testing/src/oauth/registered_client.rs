@@ -90,7 +90,7 @@ impl RegisteredClient {
 
     /// Adds an address to which the browser may be sent back.
     ///
-    /// It must match to the letter, but for the port of an address of this machine, such as
+    /// It must match exactly, except for the port of an address of this machine, such as
     /// `http://127.0.0.1/callback`: a native client listens on any port.
     #[must_use]
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
