@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`mod@test`] runs everything that must pass, [`quick`] the part of it that a
 //! change needs; [`tidy`] checks what the compiler cannot, [`size`] counts what it checks; [`ledger`] counts which requirements of
-//! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
+//! the specification have a test; [`api`] shows what the facade promises; [`budget`] counts instructions, [`mod@bench`] measures times;
 //! [`chaos`] kills replicas and breaks their store;
 //! [`wild`] tries servers of npm and PyPI;
 //! [`demo`] shows the command at work, [`replicas`] a server on several machines, [`picture`] draws
@@ -12,6 +12,7 @@
 // This is a program: its output is what the user asked for.
 #![allow(clippy::print_stdout)]
 
+mod api;
 mod bench;
 mod budget;
 mod chaos;
@@ -51,6 +52,8 @@ Tasks of this repository.
       --open AREA             list the requirements of an area that nothing covers yet
       --thin                  list the MUST requirements that a single test cites
       --id ID                 show one requirement and the tests that cite it
+  cargo xtask api             compare what `bowline` exports with docs/api.txt, and check all documentation
+      --write                 take over what it exports today
   cargo xtask budget          count the instructions of the hot paths; fail when docs/performance/budget.md
                               is exceeded by more than 10 %
       --write                 write today's figures there
@@ -92,6 +95,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["size"] => size::run()?,
         ["tidy", options @ ..] => tidy::run(options)?,
         ["ledger", options @ ..] => ledger::run(options)?,
+        ["api", options @ ..] => api::run(options)?,
         ["budget", options @ ..] => budget::run(options)?,
         ["bench", options @ ..] => bench::run(options)?,
         ["beside", options @ ..] => bench::beside(options)?,

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 
 use crate::command::{cargo, program, run as start};
 use crate::tree::root;
-use crate::{budget, kernel, ledger, tidy};
+use crate::{api, budget, kernel, ledger, tidy};
 
 /// The version of the spell checker; another version has another dictionary.
 const TYPOS: &str = "1.51.1";
@@ -40,10 +40,8 @@ const STEPS: &[Step] = &[
     ("spelling", spelling),
     ("tests", tests),
     ("budget", || passed(budget::run(&[]))),
-    ("docs", || passed(start(cargo().args(DOC).env("RUSTDOCFLAGS", "-Dwarnings")))),
+    ("docs", || passed(api::run(&[]))),
 ];
-
-const DOC: &[&str] = &["doc", "--workspace", "--no-deps", "--all-features"];
 
 /// Runs `cargo xtask test`.
 pub(crate) fn run() -> Result<()> {

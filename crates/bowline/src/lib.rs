@@ -314,7 +314,6 @@
 
 // What every program may need.
 
-pub mod prelude;
 pub mod transport;
 pub mod types;
 
