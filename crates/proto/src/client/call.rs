@@ -138,16 +138,17 @@ impl CallRequest {
         self.deadline.unwrap_or(limits.request_deadline.max(least))
     }
 
-    /// The params as they are sent. `always` are the members of `_meta` that the era requires,
+    /// The params as they are sent. `modern_meta` are the members of `_meta` that 2026-07-28 requires,
     /// `extra` the members that a retry adds. The id serves as the progress token, so no second
     /// number has to be kept. Text is joined and never parsed again.
-    pub(super) fn text(&self, id: i64, always: &str, extra: &str) -> String {
+    pub(super) fn text(&self, id: i64, modern_meta: Option<&str>, extra: &str) -> String {
         let token = self.progress.then(|| format!("\"{}\":{id}", key::PROGRESS_TOKEN));
-        let level = self.log_level.filter(|_| !always.is_empty());
+        let level = self.log_level.filter(|_| modern_meta.is_some());
         let level = level.map(|level| splice::member(key::LOG_LEVEL, &level));
         let own = (!self.meta.is_empty()).then(|| splice::json(&self.meta));
         let own = own.as_deref().map_or("", |own| splice::members(own));
-        let meta = [token.as_deref().unwrap_or(""), always, level.as_deref().unwrap_or(""), own];
+        let meta = [token.as_deref(), modern_meta, level.as_deref(), Some(own)];
+        let meta = meta.map(Option::unwrap_or_default);
         let params = splice::members(self.params.as_str());
         // The capacity for all pieces and the punctuation between them.
         let length: usize = meta.iter().chain(&[extra, params]).map(|piece| piece.len() + 1).sum();
@@ -265,14 +266,14 @@ mod tests {
 
     #[test]
     fn params_are_one_object_whichever_parts_are_present() {
-        for (always, always_is) in [("", ""), (r#""a":1"#, r#""a":1"#)] {
+        for modern_meta in [None, Some(r#""a":1"#)] {
             for (extra, extra_is) in [("", ""), (r#""requestState":"s""#, r#""requestState":"s""#)]
             {
                 for params in ["{}", r#"{"cursor":"2"}"#] {
-                    let text = call(params).text(7, always, extra);
-                    let meta = format!(r#""_meta":{{{always_is}}}"#);
+                    let text = call(params).text(7, modern_meta, extra);
+                    let meta = modern_meta.map(|meta| format!(r#""_meta":{{{meta}}}"#));
                     let parts = [
-                        if always_is.is_empty() { "" } else { &meta },
+                        meta.as_deref().unwrap_or_default(),
                         extra_is,
                         &params[1..params.len() - 1],
                     ];
@@ -288,9 +289,9 @@ mod tests {
     fn a_log_level_is_sent_only_where_each_request_says_everything() {
         let mut call = call("{}");
         call.log_level = Some(LoggingLevel::Info);
-        assert_eq!(call.text(7, "", ""), "{}");
+        assert_eq!(call.text(7, None, ""), "{}");
         let modern = r#"{"_meta":{"a":1,"io.modelcontextprotocol/logLevel":"info"}}"#;
-        assert_eq!(call.text(7, r#""a":1"#, ""), modern);
+        assert_eq!(call.text(7, Some(r#""a":1"#), ""), modern);
     }
 
     #[test]
@@ -299,6 +300,6 @@ mod tests {
         call.meta.set("com.example/a", "b").unwrap();
         call.progress = true;
         let text = r#"{"_meta":{"progressToken":7,"com.example/a":"b"}}"#;
-        assert_eq!(call.text(7, "", ""), text);
+        assert_eq!(call.text(7, None, ""), text);
     }
 }

@@ -15,6 +15,7 @@
 //! Between, the server may be lost and replaced ([`lost`](ClientConnection::lost),
 //! [`restarted`](ClientConnection::restarted)).
 
+mod agreed;
 mod attribution;
 mod calls;
 mod changes;
@@ -31,7 +32,6 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
@@ -40,15 +40,15 @@ use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 
+use self::agreed::{Agreed, AgreedEra, LegacySession};
 use self::postponed::PostponedCall;
 use super::ask::{AskId, AskOrigin};
 use super::cache::Cache;
-use super::elicitations::Elicitations;
 use super::keep_alive::KeepAliveState;
 use super::legacy::TaskRequest;
 use super::negotiate::{self, NegotiationStep};
 use super::rounds::{InFlightCall, Round};
-use super::session_subscriptions::{SessionSubscriptions, SubscribeRequest};
+use super::session_subscriptions::SubscribeRequest;
 use super::{CallAnswer, CallError, CallRequest, ClientConfig, NegotiationError, ServerProfile};
 use crate::codec::lines::Unit;
 use crate::frame::Frame;
@@ -104,26 +104,18 @@ pub enum ClientEvent {
 /// time takes it.
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
-    /// `None` until both sides have agreed. It stays while a lost session is renewed.
-    profile: Option<Arc<ServerProfile>>,
-    /// The capabilities that this client declared to the server, fitted to its revision.
-    declared: ClientCapabilities,
-    /// The `_meta` members of every modern request, serialized once.
-    always: String,
+    /// `None` until both sides have agreed.
+    agreed: Option<Agreed>,
     waiting: OutgoingRequests<Purpose>,
     /// The id on the wire of each call that is in flight.
     in_flight: HashMap<ExchangeId, i64, CountedKeys>,
-    /// The calls whose tasks are awaited and report progress, by their tokens (2025-11-25).
-    task_progress: HashMap<i64, ExchangeId, CountedKeys>,
     rounds: HashMap<ExchangeId, Round>,
     /// Questions of the server that the host has not answered.
     asks: BTreeMap<AskId, AskOrigin>,
-    subscriptions: SessionSubscriptions,
     cache: Option<Cache>,
     keep_alive: Option<KeepAliveState>,
     /// Of questions: a server in a loop must not flood the user.
     pace: Pace,
-    elicitations: Elicitations,
     /// A probe that timed out and may still be answered: a server can be slow to start.
     late_probe: Option<(i64, Revision)>,
     /// The newest tool calls that are not awaited any more. A late answer to one may name a task.
@@ -133,10 +125,6 @@ pub struct ClientConnection {
     postponed: Vec<PostponedCall>,
     /// Whether the server has exited and no new agreement was reached yet.
     is_restarting: bool,
-    /// The params of the last `logging/setLevel` that the server accepted.
-    level: Option<Object>,
-    /// Whether a new session has no log level yet. Calls wait for it.
-    is_restoring: bool,
     /// The id of the request on whose stream the message came that is being received.
     stream: Option<i64>,
     /// Lines in a row that were no messages.
@@ -166,16 +154,11 @@ impl ClientConnection {
         Self {
             waiting: OutgoingRequests::new(config.limits().abandoned),
             pace: Pace::per_minute(config.limits().questions_per_minute),
-            elicitations: Elicitations::new(config.limits().elicitations),
-            subscriptions: SessionSubscriptions::default(),
             cache: config.cache().cloned().map(Cache::new),
             keep_alive: None,
             config,
-            profile: None,
-            declared: ClientCapabilities::new(),
-            always: String::new(),
+            agreed: None,
             in_flight: HashMap::default(),
-            task_progress: HashMap::default(),
             rounds: HashMap::new(),
             asks: BTreeMap::new(),
             late_probe: None,
@@ -183,8 +166,6 @@ impl ClientConnection {
             probes: 0,
             postponed: Vec::new(),
             is_restarting: false,
-            level: None,
-            is_restoring: false,
             stream: None,
             noise: 0,
             last_ask: 0,
@@ -207,7 +188,7 @@ impl ClientConnection {
     /// without being sent; a stored result that is fresh answers at once; otherwise the call is
     /// sent.
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
-        if self.is_restarting || self.is_restoring {
+        if self.is_restarting || self.is_restoring() {
             let flight = InFlightCall { exchange, request, round: 0, changes: 0, again: false };
             return self.postpone(flight, now);
         }
@@ -249,7 +230,9 @@ impl ClientConnection {
             self.forget_asks(&round);
         }
         self.postponed.retain(|call| call.flight.exchange != exchange);
-        self.task_progress.retain(|_, awaited| *awaited != exchange);
+        if let Some(session) = self.session_mut() {
+            session.task_progress.retain(|_, awaited| *awaited != exchange);
+        }
         self.close_session_subscription(exchange);
     }
 
@@ -263,10 +246,9 @@ impl ClientConnection {
     /// Sends a notification. Since 2026-07-28 one of an extension carries the revision and the
     /// capabilities of the client, like a request.
     pub fn notify(&mut self, method: Method, params: &Object) {
-        let params = match method {
-            Method::Custom(_) if !self.always.is_empty() => {
-                let meta = format!("\"_meta\":{{{}}}", self.always);
-                splice::object(&meta, params.as_str())
+        let params = match (method, self.modern_meta()) {
+            (Method::Custom(_), Some(meta)) => {
+                splice::object(&format!("\"_meta\":{{{meta}}}"), params.as_str())
             }
             _ => params.as_str().to_owned(),
         };
@@ -437,7 +419,7 @@ impl ClientConnection {
                 let params = splice::json(&negotiate::handshake_params(&self.config, revision));
                 self.send_request(id, Method::Initialize, &params);
             }
-            NegotiationStep::Agreed(profile) if self.profile.is_some() => {
+            NegotiationStep::Agreed(profile) if self.agreed.is_some() => {
                 self.renewed(&profile, now);
             }
             NegotiationStep::Agreed(profile) => {
@@ -451,15 +433,39 @@ impl ClientConnection {
     /// Stores the agreement, and tells a legacy server that the session is open.
     /// `notifications/initialized` goes out before anything else (LIFE-4).
     fn agree(&mut self, profile: ServerProfile) {
-        self.declared = self.config.declared(profile.revision);
         let profile = Arc::new(profile);
         // Set first, because every message from here on depends on the revision.
-        self.profile = Some(profile.clone());
-        if profile.revision.has_handshake() {
-            self.notify(Method::Initialized, &Object::default());
-        } else {
-            self.always = self.config.modern_meta(profile.revision);
-        }
+        self.agreed = Some(Agreed::new(profile.clone(), &self.config));
+        self.notify_initialized();
         self.events.push_back(ClientEvent::Ready(profile));
+    }
+
+    /// Reports to a server with a session that the handshake is over.
+    fn notify_initialized(&mut self) {
+        if self.session().is_some() {
+            self.notify(Method::Initialized, &Object::default());
+        }
+    }
+
+    fn profile(&self) -> Option<&ServerProfile> {
+        self.agreed.as_ref().map(|agreed| &*agreed.profile)
+    }
+
+    fn revision(&self) -> Option<Revision> {
+        self.agreed.as_ref().map(Agreed::revision)
+    }
+
+    /// The members of `_meta` that every request carries (2026-07-28).
+    fn modern_meta(&self) -> Option<&str> {
+        self.agreed.as_ref().and_then(Agreed::modern_meta)
+    }
+
+    /// The session (up to 2025-11-25).
+    fn session(&self) -> Option<&LegacySession> {
+        self.agreed.as_ref().and_then(Agreed::session)
+    }
+
+    fn session_mut(&mut self) -> Option<&mut LegacySession> {
+        self.agreed.as_mut().and_then(Agreed::session_mut)
     }
 }

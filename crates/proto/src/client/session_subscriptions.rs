@@ -41,6 +41,21 @@ impl SessionSubscriptions {
         self.open.iter().map(|(exchange, it)| (*exchange, it.filter.clone()))
     }
 
+    /// Adds a subscription.
+    pub(super) fn insert(&mut self, exchange: ExchangeId, subscription: SessionSubscription) {
+        for uri in &subscription.filter.resource_subscriptions {
+            *self.resources.entry(uri.clone()).or_default() += 1;
+        }
+        self.open.insert(exchange, subscription);
+    }
+
+    /// Notes how many `resources/subscribe` requests of a subscription await an answer.
+    pub(super) fn expect_answers(&mut self, exchange: ExchangeId, count: usize) {
+        if let Some(subscription) = self.open.get_mut(&exchange) {
+            subscription.unanswered = count;
+        }
+    }
+
     /// Removes a subscription. Gives the resources that no other subscription wants.
     pub(super) fn remove(&mut self, exchange: ExchangeId) -> Option<Vec<String>> {
         let subscription = self.open.remove(&exchange)?;

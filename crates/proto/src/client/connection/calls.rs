@@ -44,8 +44,7 @@ impl ClientConnection {
         let deadline = flight.request.deadline(limits);
         let id = self.waiting.next_id();
         let stated = self.stated(&flight.request);
-        let always = stated.as_deref().unwrap_or(&self.always);
-        let params = flight.request.text(id, always, extra);
+        let params = flight.request.text(id, stated.as_deref().or(self.modern_meta()), extra);
         let frame = splice::request(&id.into(), flight.request.method, &params);
         let exchange = flight.exchange;
         let mirror = self.mirror_call(id, &flight.request);
@@ -68,16 +67,23 @@ impl ClientConnection {
 
     /// The members of `_meta` that the era requires, for a call on behalf of a caller.
     fn stated(&self, request: &CallRequest) -> Option<String> {
-        let caller = request.on_behalf.as_ref().filter(|_| !self.always.is_empty())?;
-        let revision = self.profile.as_ref()?.revision;
+        let caller = request.on_behalf.as_ref()?;
+        let agreed = self.agreed.as_ref().filter(|agreed| agreed.modern_meta().is_some())?;
+        let revision = agreed.revision();
         let mut capabilities = caller.capabilities.clone();
         capabilities.project(revision);
         Some(self.config.modern_meta_with(&capabilities, revision))
     }
 
     /// The capabilities that a call states, which bound what the server may ask.
-    pub(super) fn declared_by<'a>(&'a self, request: &'a CallRequest) -> &'a ClientCapabilities {
-        request.on_behalf.as_ref().map_or(&self.declared, |caller| &caller.capabilities)
+    pub(super) fn declared_by<'a>(
+        &'a self,
+        request: &'a CallRequest,
+    ) -> Option<&'a ClientCapabilities> {
+        match &request.on_behalf {
+            Some(caller) => Some(&caller.capabilities),
+            None => self.agreed.as_ref().map(|agreed| &agreed.declared),
+        }
     }
 
     /// Adds a request to those that await an answer. Gives its id on the wire.
@@ -128,7 +134,7 @@ impl ClientConnection {
 
     /// Checks that the client, or the caller of a relay, declared what the questions need.
     fn check(&self, request: &CallRequest, required: &InputRequired) -> Result<(), CallError> {
-        let declared = self.declared_by(request);
+        let Some(declared) = self.declared_by(request) else { return Err(CallError::Closed) };
         for (key, question) in required.input_requests.iter() {
             legacy::permitted(question, declared).map_err(|error| {
                 CallError::Invalid(format!("the question `{key}`: {}", error.message))
@@ -198,7 +204,7 @@ impl ClientConnection {
     /// Checks that the server declared what a method needs. Both sides must use only what was
     /// agreed on (LIFE-15), and a local error says more than the server's would.
     pub(super) fn offered(&self, method: Method) -> Result<(), CallError> {
-        let Some(profile) = &self.profile else { return Err(CallError::Closed) };
+        let Some(profile) = self.profile() else { return Err(CallError::Closed) };
         let missing = |missing: String| Err(CallError::NotOffered { method, missing });
         if !method.is_from_client(profile.revision) {
             return missing(format!("it in revision {}", profile.revision));
@@ -313,7 +319,7 @@ impl ClientConnection {
 
     /// The mirrored headers of a message, if the transport needs them.
     fn mirror(&self, id: Option<i64>, method: Option<Method>) -> Option<Box<Mirror>> {
-        let revision = self.profile.as_ref().map(|profile| profile.revision);
+        let revision = self.revision();
         let mirror = || Mirror { id, method, revision, name: None, params: Vec::new() };
         self.config.mirrors().then(|| Box::new(mirror()))
     }

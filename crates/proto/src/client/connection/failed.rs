@@ -7,8 +7,7 @@
 use std::time::Instant;
 
 use bowline_types::error::ErrorObject;
-use bowline_types::json::{Object, RawJson};
-use bowline_types::method::Method;
+use bowline_types::json::RawJson;
 use bowline_types::revision::Revision;
 
 use super::super::negotiate::{self, NegotiationStep, SentProbe};
@@ -98,9 +97,9 @@ impl ClientConnection {
         self.in_flight.remove(&flight.exchange);
         self.postpone(InFlightCall { again: true, ..flight }, now);
         let is_handshake = |purpose: &Purpose| matches!(purpose, Purpose::Handshake);
-        let is_renewing = self.is_restoring || self.waiting.find(is_handshake).is_some();
-        if let (false, Some(profile)) = (is_renewing, &self.profile) {
-            self.step(NegotiationStep::Handshake(profile.revision), now);
+        let is_renewing = self.is_restoring() || self.waiting.find(is_handshake).is_some();
+        if let (false, Some(revision)) = (is_renewing, self.revision()) {
+            self.step(NegotiationStep::Handshake(revision), now);
         }
     }
 
@@ -110,16 +109,13 @@ impl ClientConnection {
     /// again and sets the log level again, and only then do the calls follow. A server that now
     /// speaks another revision ends the connection, because calls were made for the old one.
     pub(super) fn renewed(&mut self, profile: &ServerProfile, now: Instant) {
-        let spoken = self.profile.as_ref().map(|profile| profile.revision);
-        if spoken != Some(profile.revision) {
+        if self.revision() != Some(profile.revision) {
             let now_speaks = vec![profile.revision.to_string()];
             let error = NegotiationError::NoCommonRevision(now_speaks);
             return self.events.push_back(ClientEvent::Failed(error));
         }
         let was_restarted = std::mem::take(&mut self.is_restarting);
-        if profile.revision.has_handshake() {
-            self.notify(Method::Initialized, &Object::default());
-        }
+        self.notify_initialized();
         self.events.push_back(ClientEvent::Renewed);
         self.resubscribe(now);
         if was_restarted {
@@ -132,10 +128,9 @@ impl ClientConnection {
     /// the handshake may be modern, since it may answer the two in any order. So it is probed again,
     /// once.
     pub(super) fn or_probe_again(&self, step: NegotiationStep) -> NegotiationStep {
-        let is_in_session = self.profile.as_ref().is_some_and(|it| it.revision.has_handshake());
         match (&step, self.late_probe) {
             (NegotiationStep::Failed(NegotiationError::Refused { .. }), Some((_, revision)))
-                if self.probes < MOST_PROBES && !is_in_session =>
+                if self.probes < MOST_PROBES && self.session().is_none() =>
             {
                 NegotiationStep::Probe(revision)
             }

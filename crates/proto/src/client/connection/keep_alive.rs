@@ -9,7 +9,7 @@ use bowline_types::method::Method;
 
 use super::super::keep_alive::KeepAliveState;
 use super::calls::FOREVER;
-use super::{ClientConnection, ClientEvent, NegotiationError, Purpose};
+use super::{AgreedEra, ClientConnection, ClientEvent, NegotiationError, Purpose};
 
 impl ClientConnection {
     /// Takes note that something arrived, whatever it is.
@@ -40,14 +40,15 @@ impl ClientConnection {
     /// so `server/discover` takes its place: every server answers it (DISC-1).
     pub(super) fn ping_if_silent(&mut self, now: Instant) {
         let Some(keep_alive) = self.config.keep_alive() else { return };
-        let Some(profile) = &self.profile else { return };
+        let Some(agreed) = &self.agreed else { return };
         if self.next_ping().is_none_or(|at| now < at) {
             return;
         }
-        let pings = Method::Ping.is_from_client(profile.revision);
-        let (method, params) = match pings {
-            true => (Method::Ping, "{}".to_owned()),
-            false => (Method::ServerDiscover, format!("{{\"_meta\":{{{}}}}}", self.always)),
+        let (method, params) = match &agreed.era {
+            AgreedEra::Legacy(_) => (Method::Ping, "{}".to_owned()),
+            AgreedEra::Modern { meta } => {
+                (Method::ServerDiscover, format!("{{\"_meta\":{{{meta}}}}}"))
+            }
         };
         // No maximum: the clock is restarted while the server waits for an answer of the client.
         let id = self.await_answer(Purpose::KeepAlive, keep_alive.timeout, FOREVER, now);

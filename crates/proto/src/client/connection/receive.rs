@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use bowline_types::cache::CacheHint;
 use bowline_types::cancel::CancelledParams;
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::elicitation::ElicitationCompleteParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
@@ -18,6 +19,7 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::super::ask::AskOrigin;
+use super::super::elicitations::Elicitations;
 use super::super::legacy::{self, ServerRequest};
 use super::super::negotiate::{self, NegotiationStep};
 use super::super::rounds::InFlightCall;
@@ -87,7 +89,7 @@ impl ClientConnection {
             self.cancel_late_task(result);
         }
         let Some((probe, asked)) = self.late_probe else { return };
-        if self.profile.is_some() || id.as_integer() != Some(probe) {
+        if self.agreed.is_some() || id.as_integer() != Some(probe) {
             return;
         }
         let step = self.probed(asked, Ok(result));
@@ -113,19 +115,10 @@ impl ClientConnection {
         let token = self.in_flight.remove(&flight.exchange);
         let exchange = flight.exchange;
         let result = match outcome {
-            Ok(result) if self.always.is_empty() => {
-                self.note_level(&flight.request);
-                let is_task = flight.request.as_task;
-                if let Some(token) = token.filter(|_| is_task && flight.request.progress) {
-                    self.task_progress.insert(token, exchange);
-                }
-                let kind = if is_task { SuccessKind::Task } else { SuccessKind::Complete };
-                return self.end(exchange, Ok(CallAnswer { kind, ..CallAnswer::new(result) }));
-            }
             Ok(result) => result,
             Err(error) => {
-                if self.has_elicitation_ids() {
-                    self.elicitations.refused(&error);
+                if let Some(elicitations) = self.elicitations() {
+                    elicitations.refused(&error);
                 }
                 if let Some(cache) = &mut self.cache {
                     cache.refused(&flight.request, &error);
@@ -133,6 +126,15 @@ impl ClientConnection {
                 return self.end(exchange, Err(CallError::Refused(error)));
             }
         };
+        if let Some(session) = self.session_mut() {
+            let is_task = flight.request.as_task;
+            if let Some(token) = token.filter(|_| is_task && flight.request.progress) {
+                session.task_progress.insert(token, exchange);
+            }
+            self.note_level(&flight.request);
+            let kind = if is_task { SuccessKind::Task } else { SuccessKind::Complete };
+            return self.end(exchange, Ok(CallAnswer { kind, ..CallAnswer::new(result) }));
+        }
         let ended = match self.completed(&flight, &result, members) {
             Ok(Some((kind, hint))) => {
                 let answer = CallAnswer { result, cache: Some(hint), reused: false, kind };
@@ -219,7 +221,7 @@ impl ClientConnection {
         let exchange = match self.waiting.get_mut(id) {
             Some(Purpose::Call(flight)) => flight.exchange,
             // The token of a call is valid for the whole life of its task (PROG-11).
-            _ => match self.task_progress.get(&id) {
+            _ => match self.session().and_then(|session| session.task_progress.get(&id)) {
                 Some(exchange) => *exchange,
                 None => return,
             },
@@ -256,36 +258,40 @@ impl ClientConnection {
         let Ok(ElicitationCompleteParams { elicitation_id, .. }) = params.parse_all() else {
             return;
         };
-        if self.elicitations.complete(&elicitation_id) {
+        if self.elicitations().is_some_and(|open| open.complete(&elicitation_id)) {
             self.events.push_back(ClientEvent::ElicitationComplete(elicitation_id));
         }
     }
 
-    /// Whether elicitations by URL have names in this revision.
-    fn has_elicitation_ids(&self) -> bool {
-        self.profile.as_ref().is_some_and(|profile| profile.revision.has_elicitation_ids())
+    /// The elicitations by URL, if they have names in this revision.
+    fn elicitations(&mut self) -> Option<&mut Elicitations> {
+        let agreed = self.agreed.as_mut().filter(|it| it.revision().has_elicitation_ids())?;
+        agreed.session_mut().map(|session| &mut session.elicitations)
     }
 
     /// A request of the server. Only legacy servers may send any. A question that the client did
     /// not declare is answered with an error here; the host never sees it.
     pub(super) fn request(&mut self, request: &RequestMessage, now: Instant) {
-        let asking = self.profile.as_ref().filter(|profile| profile.revision.has_server_requests());
-        // A handshake under way counts too: a ping may come before its answer.
-        let revision = match (asking, &self.profile) {
-            (Some(profile), _) => profile.revision,
-            (None, None) => Revision::LATEST_LEGACY,
-            (None, Some(_)) => {
+        let revision = match self.revision() {
+            Some(revision) if revision.has_server_requests() => revision,
+            // A handshake under way counts too: a ping may come before its answer.
+            None => Revision::LATEST_LEGACY,
+            Some(_) => {
                 let name = request.method.as_str();
                 return self.odd(format!(
                     "the server sent a request, `{name}`, which its revision forbids"
                 ));
             }
         };
-        let frame = match legacy::read(request, revision, &self.declared) {
+        let nothing = ClientCapabilities::new();
+        let declared = self.agreed.as_ref().map_or(&nothing, |agreed| &agreed.declared);
+        let frame = match legacy::read(request, revision, declared) {
             Ok(ServerRequest::Ping) => splice::result(&request.id, &[], "{}".into()),
             Ok(ServerRequest::Question(question)) => match self.admit(1, now) {
                 Ok(()) => {
-                    self.elicitations.asked(&question);
+                    if let Some(elicitations) = self.elicitations() {
+                        elicitations.asked(&question);
+                    }
                     let ask = self.new_ask(self.asked_by(request));
                     let call = self.asking_call(&request.params);
                     let question = Box::new(question);

@@ -13,7 +13,7 @@ use bowline_types::subscription::SubscriptionFilter;
 use super::super::cache::Cache;
 use super::super::negotiate::NegotiationStep;
 use super::super::rounds::InFlightCall;
-use super::{CallError, ClientConnection, ClientEvent, Purpose};
+use super::{AgreedEra, CallError, ClientConnection, ClientEvent, Purpose};
 use crate::request::{ExchangeId, ReportedChange};
 use crate::transmit::FailureKind;
 
@@ -26,7 +26,10 @@ impl ClientConnection {
     ///
     /// Stored results are dropped too, since the new process may offer something else.
     pub fn lost(&mut self, reason: &str) {
-        (self.is_restarting, self.is_restoring) = (true, false);
+        self.is_restarting = true;
+        if let Some(session) = self.session_mut() {
+            session.is_restoring = false;
+        }
         self.transmits.clear();
         (self.noise, self.probes) = (0, 0);
         (self.late_probe, self.keep_alive) = (None, None);
@@ -61,11 +64,10 @@ impl ClientConnection {
     /// A new server has replaced the [lost](Self::lost) one: negotiates with it, in the same
     /// revision. Does nothing if there never was an agreement.
     pub fn restarted(&mut self, now: Instant) {
-        let Some(profile) = &self.profile else { return };
-        let revision = profile.revision;
-        let step = match revision.has_handshake() {
-            true => NegotiationStep::Handshake(revision),
-            false => NegotiationStep::Probe(revision),
+        let Some(agreed) = &self.agreed else { return };
+        let step = match agreed.era {
+            AgreedEra::Legacy(_) => NegotiationStep::Handshake(agreed.revision()),
+            AgreedEra::Modern { .. } => NegotiationStep::Probe(agreed.revision()),
         };
         self.step(step, now);
     }
@@ -80,7 +82,7 @@ impl ClientConnection {
         let listening = listening.filter_map(|flight| {
             Some((flight.exchange, self.honoured_filter(&flight.request).ok()?))
         });
-        let subscriptions: Vec<_> = listening.chain(self.subscriptions.filters()).collect();
+        let subscriptions: Vec<_> = listening.chain(self.session_filters()).collect();
         for (exchange, filter) in subscriptions {
             for change in all_of(filter) {
                 self.events.push_back(ClientEvent::Change(Some(exchange), change));

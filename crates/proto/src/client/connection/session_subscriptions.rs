@@ -14,15 +14,14 @@ use bowline_types::method::Method;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
 use super::super::session_subscriptions::{SessionSubscription, SubscribeRequest};
-use super::{CallError, CallRequest, ClientConnection, ClientEvent, Purpose};
+use super::{Agreed, CallError, CallRequest, ClientConnection, ClientEvent, Purpose};
 use crate::request::{ExchangeId, ReportedChange};
 use crate::wire::splice;
 
 impl ClientConnection {
     /// Whether a request opens a subscription that this revision has no method for.
     pub(super) fn needs_session_subscription(&self, method: Method) -> bool {
-        let profile = self.profile.as_ref();
-        method.streams() && profile.is_some_and(|it| !method.is_from_client(it.revision))
+        method.streams() && self.session().is_some()
     }
 
     /// Opens a subscription. A subscription to lists alone sends nothing and is acknowledged at
@@ -39,7 +38,6 @@ impl ClientConnection {
         };
         let timeout = request.timeout.unwrap_or(self.config.limits().request_timeout);
         for uri in &filter.resource_subscriptions {
-            *self.subscriptions.resources.entry(uri.clone()).or_default() += 1;
             let subscribe =
                 Purpose::Subscribe(SubscribeRequest { exchange, uri: uri.clone(), timeout });
             let id = self.await_answer(subscribe, timeout, timeout, now);
@@ -47,7 +45,9 @@ impl ClientConnection {
         }
         let unanswered = filter.resource_subscriptions.len();
         let subscription = SessionSubscription { filter, unanswered, refusal: None };
-        self.subscriptions.open.insert(exchange, subscription);
+        if let Some(session) = self.session_mut() {
+            session.subscriptions.insert(exchange, subscription);
+        }
         self.acknowledge(exchange);
     }
 
@@ -58,7 +58,8 @@ impl ClientConnection {
         subscribe: &SubscribeRequest,
         outcome: Result<RawJson, ErrorObject>,
     ) {
-        let Some(subscription) = self.subscriptions.open.get_mut(&subscribe.exchange) else {
+        let Some(session) = self.session_mut() else { return };
+        let Some(subscription) = session.subscriptions.open.get_mut(&subscribe.exchange) else {
             return;
         };
         // Saturating, because the answer may be for a session that was lost meanwhile.
@@ -66,7 +67,7 @@ impl ClientConnection {
         if let Err(error) = outcome {
             subscription.refusal = Some(error);
             subscription.filter.resource_subscriptions.retain(|uri| *uri != subscribe.uri);
-            self.subscriptions.release(&subscribe.uri);
+            session.subscriptions.release(&subscribe.uri);
         }
         self.acknowledge(subscribe.exchange);
     }
@@ -86,7 +87,8 @@ impl ClientConnection {
     /// Closes a subscription. Gives whether there was one. The answer to `resources/unsubscribe` is
     /// not awaited: whatever it is, the subscription is over here.
     pub(super) fn close_session_subscription(&mut self, exchange: ExchangeId) -> bool {
-        let Some(resources) = self.subscriptions.remove(exchange) else { return false };
+        let removed = self.session_mut().and_then(|session| session.subscriptions.remove(exchange));
+        let Some(resources) = removed else { return false };
         for uri in &resources {
             let id = self.waiting.unawaited();
             self.send_subscribe(Method::ResourcesUnsubscribe, id, uri);
@@ -98,11 +100,11 @@ impl ClientConnection {
     /// server now refuses one of its resources.
     pub(super) fn resubscribe(&mut self, now: Instant) {
         let timeout = self.config.limits().request_timeout;
-        let subscriptions: Vec<_> = self.subscriptions.filters().collect();
+        let subscriptions: Vec<_> = self.session_filters().collect();
         for (exchange, filter) in subscriptions {
             let resources = filter.resource_subscriptions;
-            if let Some(subscription) = self.subscriptions.open.get_mut(&exchange) {
-                subscription.unanswered = resources.len();
+            if let Some(session) = self.session_mut() {
+                session.subscriptions.expect_answers(exchange, resources.len());
             }
             for uri in resources {
                 let subscribe = SubscribeRequest { exchange, uri: uri.clone(), timeout };
@@ -115,7 +117,8 @@ impl ClientConnection {
     /// Reports a change to every subscription that wants it. On 2026-07-28 there are none here: the
     /// server names the subscription itself.
     pub(super) fn report_to_subscriptions(&mut self, change: &ReportedChange) {
-        for (exchange, subscription) in &self.subscriptions.open {
+        let Some(session) = self.agreed.as_ref().and_then(Agreed::session) else { return };
+        for (exchange, subscription) in &session.subscriptions.open {
             if change.is_wanted_by(&subscription.filter) {
                 self.events.push_back(ClientEvent::Change(Some(*exchange), change.clone()));
             }
@@ -124,9 +127,15 @@ impl ClientConnection {
 
     /// Ends every subscription: the channel is gone.
     pub(super) fn end_session_subscriptions(&mut self) {
-        for exchange in std::mem::take(&mut self.subscriptions).open.into_keys() {
+        let Some(session) = self.session_mut() else { return };
+        for exchange in std::mem::take(&mut session.subscriptions).open.into_keys() {
             self.end(exchange, Err(CallError::Closed));
         }
+    }
+
+    /// The changes that each subscription in a session reports.
+    pub(super) fn session_filters(&self) -> impl Iterator<Item = (ExchangeId, SubscriptionFilter)> {
+        self.session().into_iter().flat_map(|session| session.subscriptions.filters())
     }
 
     /// The part of the requested filter that the server can honour.
@@ -138,7 +147,7 @@ impl ClientConnection {
         &self,
         request: &CallRequest,
     ) -> Result<SubscriptionFilter, CallError> {
-        let Some(profile) = &self.profile else { return Err(CallError::Closed) };
+        let Some(profile) = self.profile() else { return Err(CallError::Closed) };
         let wish: ListenParams = request
             .params
             .parse()
@@ -156,7 +165,8 @@ impl ClientConnection {
     /// Acknowledges a subscription once all its requests are answered. Ends it instead if the
     /// server refused every resource and nothing else was asked for.
     fn acknowledge(&mut self, exchange: ExchangeId) {
-        let subscriptions = &mut self.subscriptions.open;
+        let Some(session) = self.session_mut() else { return };
+        let subscriptions = &mut session.subscriptions.open;
         let Some(subscription) = subscriptions.get_mut(&exchange) else { return };
         if subscription.unanswered > 0 {
             return;

@@ -28,7 +28,7 @@ impl ClientConnection {
         let params = Object::new(params).unwrap_or_default();
         let request = CallRequest::new(Method::TasksCancel, params);
         let id = self.waiting.unawaited();
-        let text = request.text(id, &self.always, "");
+        let text = request.text(id, self.modern_meta(), "");
         let frame = splice::request(&id.into(), request.method, &text);
         let mirror = self.mirror_call(id, &request);
         let (route, role) = (Route::Standalone, Role::Opens);
@@ -39,7 +39,7 @@ impl ClientConnection {
     /// the call declared the extension (XTASK-4).
     pub(super) fn may_become_task(&self, request: &CallRequest) -> bool {
         request.method == Method::ToolsCall
-            && self.declared_by(request).supports_extension(tasks::IDENTIFIER)
+            && self.declared_by(request).is_some_and(|it| it.supports_extension(tasks::IDENTIFIER))
     }
 
     /// Asks the questions of a call before it is sent for the first time.
