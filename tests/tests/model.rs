@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{
     ExchangeId, Outgoing, Owner, ProgressUpdate, Response, Sink, Success,
@@ -177,7 +177,7 @@ impl World {
         // Nothing can arrive on a closed connection.
         if !self.closed {
             let text = Bytes::copy_from_slice(text.as_bytes());
-            self.connection.receive(Unit::Text(text), self.now);
+            self.connection.receive(Received::Message(text), self.now);
         }
     }
 

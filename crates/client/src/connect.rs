@@ -7,7 +7,7 @@ use std::time::Duration;
 use bowline_http::client::Authorize;
 use bowline_proto::client::ClientConfig;
 use bowline_transport::child::Command;
-use bowline_transport::connect::{Link, connect};
+use bowline_transport::connect::{Link, connect, is_mirrored};
 use bowline_transport::tap::Tap;
 use bowline_transport::transport::Transport;
 use tokio::time::timeout;
@@ -64,7 +64,7 @@ impl Connector {
     /// If the transport breaks, or client and server have no revision in common.
     pub async fn over<T: Transport>(&self, transport: T) -> Result<Link> {
         let application = Arc::clone(&self.application);
-        application.mirror(T::MIRRORS);
+        application.mirror(is_mirrored::<T>());
         let (config, wire) = (Arc::clone(&self.config), application.wire());
         let connected = match wire {
             None => connect(transport, config, application).await,

@@ -10,34 +10,26 @@ pub mod one_line;
 pub mod skipped;
 pub mod sse;
 
+use self::skipped::Skipped;
 use bytes::Bytes;
 
-use self::skipped::Skipped;
-use crate::frame::ResponseMessage;
-use crate::transmit::SendFailure;
-
-/// What a channel delivers: one piece of text that should hold a message, or the report that there
-/// will be none. The connections of both sides take it in `receive`.
+/// What a channel delivers: one message, or the report that one was too long. The connections of
+/// both sides take it in `receive`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum Received {
     /// The whole text of one message, without the separator. Not yet checked to be UTF-8 or JSON.
-    Text(Bytes),
-    /// The same for a message that came on the stream of the request with this id, and does not
-    /// answer it. Only where each request has a stream of its own, as over HTTP.
-    Within(i64, Bytes),
-    /// A response that the transport has parsed already, with its text. The HTTP client parses it
-    /// to recognize the answer that it waits for.
-    Read(Bytes, Box<ResponseMessage>),
+    Message(Bytes),
     /// The first and last bytes of a message that is too long, and why. The rest was skipped. The
     /// connection answers it, or fails the call that it was meant for, if the id is among these bytes.
     TooLong(Box<Skipped>),
-    /// A message of the client was not delivered or not answered, although the channel is still
-    /// open. Happens only where each message is a request of its own, as over HTTP.
-    Failed(Box<SendFailure>),
-    /// The request with this id waits for a credential, perhaps for the user to log in. Its timeout
-    /// stops. Only where requests are authorized, as over HTTP.
-    Held(i64),
-    /// The request with this id was sent again with another credential. Its timeout starts anew,
-    /// and results that were stored under an earlier credential do not count any more.
-    Granted(i64),
+}
+
+impl Received {
+    /// The text of the message; of one that is too long, its first bytes.
+    pub fn text(&self) -> &Bytes {
+        match self {
+            Self::Message(text) => text,
+            Self::TooLong(skipped) => &skipped.head,
+        }
+    }
 }

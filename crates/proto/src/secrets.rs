@@ -19,7 +19,8 @@ use bytes::Bytes;
 use self::message::{Lookup, may_be_for_people};
 pub use self::names::names_a_credential;
 use self::values::Values;
-use crate::codec::Unit;
+use crate::client::{Delivery, Report};
+use crate::codec::Received;
 use crate::frame::{Frame, Message};
 use crate::limits::Limits;
 use crate::sync::lock;
@@ -73,24 +74,36 @@ impl Secrets {
     }
 
     /// Takes the credentials out of the texts for people in what a server sent.
-    pub fn redact(&self, unit: Unit, limits: &Limits) -> Unit {
-        if self.is_empty() {
-            return unit;
+    pub fn redact(&self, received: Received) -> Received {
+        match received {
+            Received::Message(text) if !self.is_empty() => {
+                Received::Message(self.redacted(&text).unwrap_or(text))
+            }
+            Received::Message(_) | Received::TooLong(_) => received,
         }
-        match unit {
-            Unit::Failed(mut failure) => {
+    }
+
+    /// The same for what an HTTP client delivers, with its reports.
+    pub fn redact_delivery(&self, delivery: Delivery, limits: &Limits) -> Delivery {
+        if self.is_empty() {
+            return delivery;
+        }
+        match delivery {
+            Delivery::Received(received) => self.redact(received).into(),
+            Delivery::Within(id, text) => {
+                Delivery::Within(id, self.redacted(&text).unwrap_or(text))
+            }
+            Delivery::Parsed(text, response) => match self.redacted(&text) {
+                Some(text) => reread(text, limits),
+                None => Delivery::Parsed(text, response),
+            },
+            Delivery::Report(Report::Failed(mut failure)) => {
                 let lookup = self.lookup();
                 lookup.in_texts.replace(&mut failure.reason);
                 failure.error.iter_mut().for_each(|error| lookup.redact_error(error));
-                Unit::Failed(failure)
+                Report::Failed(failure).into()
             }
-            Unit::Text(text) => Unit::Text(self.redacted(&text).unwrap_or(text)),
-            Unit::Within(id, text) => Unit::Within(id, self.redacted(&text).unwrap_or(text)),
-            Unit::Read(text, response) => match self.redacted(&text) {
-                Some(text) => reread(text, limits),
-                None => Unit::Read(text, response),
-            },
-            Unit::TooLong(..) | Unit::Held(_) | Unit::Granted(_) => unit,
+            Delivery::Report(Report::Held(_) | Report::Granted(_)) => delivery,
         }
     }
 
@@ -134,10 +147,12 @@ impl Obtained {
 }
 
 /// Parses a response whose text was changed.
-fn reread(text: Bytes, limits: &Limits) -> Unit {
+fn reread(text: Bytes, limits: &Limits) -> Delivery {
     match Frame::parse(&text, limits) {
-        Ok(Frame::Message(Message::Response(response))) => Unit::Read(text, Box::new(response)),
-        Ok(_) | Err(_) => Unit::Text(text),
+        Ok(Frame::Message(Message::Response(response))) => {
+            Delivery::Parsed(text, Box::new(response))
+        }
+        Ok(_) | Err(_) => Received::Message(text).into(),
     }
 }
 
@@ -184,8 +199,8 @@ mod tests {
                 r#"{"error": 12345678, "id": "[redacted]"}"#,
             ),
         ] {
-            let unit = secrets.redact(Unit::Text(text.into()), &Limits::default());
-            assert_eq!(unit, Unit::Text(expected.into()));
+            let received = secrets.redact(Received::Message(text.into()));
+            assert_eq!(received, Received::Message(expected.into()));
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct Transmit {
 /// Why a message of the client was not delivered or not answered, although the channel is open.
 ///
 /// Reported by a transport whose messages are requests of their own (HTTP), as
-/// [`Unit::Failed`](crate::codec::Unit::Failed). On other channels a failed write is the end of the
+/// [`Report::Failed`](crate::client::Report::Failed). On other channels a failed write is the end of the
 /// connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendFailure {

@@ -6,7 +6,7 @@ use std::future::{Future, pending};
 use std::sync::Arc;
 
 use bowline_transport::stdio::Stdio;
-use bowline_transport::transport::Transport;
+use bowline_transport::transport::ServerTransport;
 
 pub use self::error::ServeError;
 use crate::server::Server;
@@ -18,7 +18,7 @@ impl Server {
     /// # Errors
     ///
     /// If the server cannot be built, or the transport breaks.
-    pub fn serve<T: Transport>(
+    pub fn serve<T: ServerTransport>(
         &self,
         transport: T,
     ) -> impl Future<Output = Result<(), ServeError>> + Send + use<T> {
@@ -37,7 +37,7 @@ impl Server {
         stop: S,
     ) -> impl Future<Output = Result<(), ServeError>> + Send + use<T, S>
     where
-        T: Transport,
+        T: ServerTransport,
         S: Future<Output = ()> + Send,
     {
         let service = self.build();

@@ -69,7 +69,7 @@ use bowline_proto::sync::lock;
 use bowline_transport::duplex::duplex;
 use bowline_transport::lines::Lines;
 use bowline_transport::socket::{UnixTransport, listen};
-use bowline_transport::transport::{PeerIdentity, Transport};
+use bowline_transport::transport::{PeerIdentity, ServerTransport, Transport};
 #[doc(no_inline)]
 pub use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
@@ -224,7 +224,7 @@ impl HarnessConnect {
 
     /// Serves in a task. An error of the transport fails the test at its end, since it would
     /// otherwise go unnoticed.
-    fn serve(self, far: impl Transport) -> Self {
+    fn serve(self, far: impl ServerTransport) -> Self {
         built(self.server.build());
         let notes = Arc::clone(&self.harness.notes);
         let serving = self.server.serve(far);

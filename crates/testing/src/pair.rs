@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::{CallRequest, ClientConfig, ClientConnection, ClientEvent};
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::request::{
     EveryResource, ExchangeId, Outgoing, Owner, Request, Response, Success,
 };
@@ -93,12 +93,12 @@ impl Pair {
             self.server.work();
             for frame in self.client.outgoing() {
                 messages.push(format!("> {}", String::from_utf8_lossy(&frame)));
-                self.server.connection.receive(Unit::Text(frame), self.clock.now());
+                self.server.connection.receive(Received::Message(frame), self.clock.now());
             }
             self.server.work();
             for frame in self.server.outgoing() {
                 messages.push(format!("< {}", String::from_utf8_lossy(&frame)));
-                self.client.connection.receive(Unit::Text(frame), self.clock.now());
+                self.client.connection.receive(Received::Message(frame), self.clock.now());
             }
             self.client.work();
             if messages.len() == before {

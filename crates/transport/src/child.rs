@@ -23,7 +23,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::secrets::Secrets;
 use bowline_proto::transmit::Transmit;
@@ -355,8 +355,7 @@ impl Transport for Child {
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let lines = LinesReader::new(self.stdout, limits);
         let process = Arc::clone(&self.process);
-        let (exit, limits) = (ExitWatch::new(), limits.clone());
-        let reader = ChildReader { lines, limits, process, exit, ended: false };
+        let reader = ChildReader { lines, process, exit: ExitWatch::new(), ended: false };
         let writer = ChildWriter { lines: LinesWriter::new(self.stdin), process: self.process };
         (reader, writer)
     }
@@ -368,8 +367,6 @@ impl Transport for Child {
 #[derive(Debug)]
 pub struct ChildReader {
     lines: LinesReader<ChildStdout>,
-    /// Of one message.
-    limits: Limits,
     process: Arc<Process>,
     exit: ExitWatch,
     /// Whether the end of the server was reported.
@@ -377,28 +374,28 @@ pub struct ChildReader {
 }
 
 impl Reader for ChildReader {
-    /// Reads the next unit of text; `None` when the server ended without a failure.
+    type Item = Received;
+
+    /// Reads the next message; `None` when the server ended without a failure.
     ///
     /// # Errors
     ///
     /// If the server failed, or ended before its first message; the text then holds its exit status
     /// and the end of its standard error.
-    async fn read(&mut self) -> Result<Option<Unit>, Error> {
-        let unit = if self.ended && self.exit.has_failed() {
+    async fn read(&mut self) -> Result<Option<Received>, Error> {
+        let received = if self.ended && self.exit.has_failed() {
             None
         } else {
             tokio::select! {
                 biased;
                 // First, because output may be ready all the time.
                 () = self.exit.failed(&self.process) => None,
-                unit = self.lines.read() => unit?,
+                received = self.lines.read() => received?,
             }
         };
-        match &unit {
-            Some(Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _)) => {
-                self.process.note_output(text);
-            }
-            Some(Unit::TooLong(..) | Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_)) => {}
+        match &received {
+            Some(Received::Message(text)) => self.process.note_output(text),
+            Some(Received::TooLong(_)) => {}
             None if self.ended => {}
             None => {
                 let end = self.process.end().await;
@@ -406,7 +403,7 @@ impl Reader for ChildReader {
                 end?;
             }
         }
-        Ok(unit.map(|unit| self.process.redact(unit, &self.limits)))
+        Ok(received.map(|received| self.process.redact(received)))
     }
 }
 

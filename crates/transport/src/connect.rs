@@ -25,7 +25,7 @@ pub use self::layer::{CallEnd, ClientLayer, ConnectionLayer};
 use self::link::Shared;
 pub use self::link::{Link, PendingCall, WeakLink};
 use crate::error::Error;
-use crate::transport::{Destination, Transport};
+use crate::transport::{Arrival, Destination, Reader, Transport};
 
 /// Connects over a transport, and resolves when client and server agree on a revision.
 ///
@@ -42,7 +42,7 @@ pub async fn connect<T: Transport>(
     config: Arc<ClientConfig>,
     host: Arc<dyn Host>,
 ) -> Result<Link, ConnectError> {
-    let config = match T::MIRRORS && !config.mirrors() {
+    let config = match is_mirrored::<T>() && !config.mirrors() {
         true => Arc::new(ClientConfig::clone(&config).with_mirrors()),
         false => config,
     };
@@ -62,4 +62,10 @@ pub async fn connect<T: Transport>(
     let profile = agreed.await.unwrap_or(Err(ConnectError::Closed(Error::closed())))?;
     let layers = layer::attach(&layers, (&profile, &destination), ended.clone());
     Ok(Link(Arc::new(Shared { commands, number: AtomicU64::new(0), profile, ended, layers })))
+}
+
+/// Whether the client attaches a [`Mirror`](bowline_proto::mirror::Mirror) to every message over a
+/// transport.
+pub fn is_mirrored<T: Transport>() -> bool {
+    <T::Reader as Reader>::Item::MIRRORED
 }

@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::time::Duration;
 
-use bowline_proto::codec::lines::{LineReader, Unit};
+use bowline_proto::codec::Received;
+use bowline_proto::codec::lines::LineReader;
 use bowline_proto::codec::one_line::in_one_line;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
@@ -104,10 +105,12 @@ impl<R> LinesReader<R> {
 }
 
 impl<R: AsyncRead + Unpin + Send + 'static> Reader for LinesReader<R> {
-    async fn read(&mut self) -> Result<Option<Unit>, Error> {
+    type Item = Received;
+
+    async fn read(&mut self) -> Result<Option<Received>, Error> {
         loop {
-            if let Some(unit) = self.lines.next() {
-                return Ok(Some(unit));
+            if let Some(received) = self.lines.next() {
+                return Ok(Some(received));
             }
             let Some(source) = &mut self.source else {
                 return Ok(None);
@@ -119,11 +122,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Reader for LinesReader<R> {
                 Ok(0) => return Ok(self.finish()),
                 Ok(count) => self.room = if count < room { READ } else { READ_MORE },
                 Err(error) => {
-                    let unit = self.finish();
+                    let last = self.finish();
                     let error = Error::io("cannot read from the channel", error);
                     // A peer that closes without having read our messages resets the channel. That
                     // counts as a normal end, and its last messages are still delivered.
-                    return if error.is_closed() { Ok(unit) } else { Err(error) };
+                    return if error.is_closed() { Ok(last) } else { Err(error) };
                 }
             }
         }
@@ -132,7 +135,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Reader for LinesReader<R> {
 
 impl<R> LinesReader<R> {
     /// Ends the reading. A last line without a newline is still delivered.
-    fn finish(&mut self) -> Option<Unit> {
+    fn finish(&mut self) -> Option<Received> {
         self.source = None;
         self.lines.finish()
     }

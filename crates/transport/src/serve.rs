@@ -14,7 +14,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::request::{ExchangeId, Outgoing, Request, Response};
 use bowline_proto::server::{Attached, ServerConfig, ServerConnection, ServerEvent};
 use bowline_proto::sync::Panicked;
@@ -29,7 +29,7 @@ use crate::calls::Calls;
 use crate::clock::{now, wait_until};
 use crate::error::Error;
 use crate::mailbox::{Mailbox, mailbox};
-use crate::transport::{PeerIdentity, Reader, Transport, Writer};
+use crate::transport::{PeerIdentity, Reader, ServerTransport, Writer};
 
 /// With this many messages to write, the driver writes before it reads on.
 const BATCH: usize = 64;
@@ -54,7 +54,7 @@ pub async fn serve<T, S>(
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), Error>
 where
-    T: Transport,
+    T: ServerTransport,
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
@@ -88,7 +88,7 @@ struct Driver<S> {
 
 /// What woke the driver. One turn of the loop handles one of these.
 enum Woken {
-    Read(Result<Option<Unit>, Error>),
+    Read(Result<Option<Received>, Error>),
     Written(Result<(), Error>),
     Ended(ExchangeId, Result<Response, Panicked>),
     Sent((ExchangeId, Outgoing)),
@@ -125,7 +125,7 @@ where
     /// Returns when the channel is drained, broken or out of time. Reading stops while too much
     /// waits to be written or too many calls wait for their turn, so a client that does not read
     /// cannot fill the memory.
-    async fn run<R: Reader, W: Writer>(
+    async fn run<R: Reader<Item = Received>, W: Writer>(
         &mut self,
         reader: &mut R,
         writer: &mut W,
@@ -164,7 +164,7 @@ where
             };
             reads_left = if matches!(woken, Woken::Read(_)) { reads_left - 1 } else { BATCH };
             match woken {
-                Woken::Read(Ok(Some(unit))) => self.receive(unit),
+                Woken::Read(Ok(Some(received))) => self.receive(received),
                 Woken::Read(Ok(None)) => drain = Some(self.end_of_input()),
                 Woken::Read(Err(error)) => return Err(error),
                 Woken::Written(outcome) => {
@@ -185,9 +185,9 @@ where
     }
 
     /// Hands a message to the connection, and expires what is due.
-    fn receive(&mut self, unit: Unit) {
+    fn receive(&mut self, received: Received) {
         let now = now();
-        self.connection.receive(unit, now);
+        self.connection.receive(received, now);
         // Reads win over timers in the loop, so a client that never pauses would never time out.
         if self.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             self.connection.handle_timeout(now);

@@ -19,7 +19,7 @@ mod thread;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 
@@ -96,11 +96,13 @@ pub struct StdioReader {
 }
 
 impl Reader for StdioReader {
-    async fn read(&mut self) -> Result<Option<Unit>, Error> {
+    type Item = Received;
+
+    async fn read(&mut self) -> Result<Option<Received>, Error> {
         tokio::select! {
             // Messages that the parent sent before it died are still read.
             biased;
-            unit = self.lines.read() => unit,
+            received = self.lines.read() => received,
             () = self.parent.gone() => Ok(None),
         }
     }

@@ -7,12 +7,13 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 
 use crate::error::Error;
-use crate::transport::{Destination, Pause, PeerIdentity, Reader, Renewal, Transport, Writer};
+use crate::transport::{
+    Arrival, Destination, Pause, PeerIdentity, Reader, Renewal, Transport, Writer,
+};
 
 /// Which way a message goes, seen from the tapped side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,8 +61,6 @@ where
 {
     type Reader = TapReader<T::Reader, F>;
     type Writer = TapWriter<T::Writer, F>;
-
-    const MIRRORS: bool = T::MIRRORS;
 
     fn renewal(&self) -> Option<Box<dyn Renewal<Self>>> {
         let inner = self.inner.renewal()?;
@@ -112,17 +111,14 @@ where
     R: Reader,
     F: Fn(TapDirection, &[u8]) + Send + Sync + 'static,
 {
-    async fn read(&mut self) -> Result<Option<Unit>, Error> {
-        let unit = self.inner.read().await?;
-        let text = match &unit {
-            Some(Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _)) => Some(text),
-            Some(Unit::TooLong(skipped)) => Some(&skipped.head),
-            Some(Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_)) | None => None,
-        };
-        if let Some(text) = text {
+    type Item = R::Item;
+
+    async fn read(&mut self) -> Result<Option<R::Item>, Error> {
+        let arrived = self.inner.read().await?;
+        if let Some(text) = arrived.as_ref().and_then(Arrival::text) {
             (self.show)(TapDirection::Received, text);
         }
-        Ok(unit)
+        Ok(arrived)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The traits of a channel: a reader and a writer of whole messages.
 //!
-//! The drivers know nothing of pipes, sockets or processes. They read [`Unit`]s from the reader and
+//! The drivers know nothing of pipes, sockets or processes. They read [messages](Arrival) from the reader and
 //! hand queues of [`Transmit`]s to the writer. Implement these traits to carry the protocol over
 //! another channel; [`crate::lines`] implements them for any pair of byte streams.
 //!
@@ -12,10 +12,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::client::Delivery;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Access, Owner, Peer};
 use bowline_proto::transmit::Transmit;
+use bytes::Bytes;
 
 use crate::error::Error;
 
@@ -27,10 +29,6 @@ pub trait Transport: Send + 'static {
     type Reader: Reader;
     /// The half that sends.
     type Writer: Writer;
-
-    /// Whether the client attaches a [`Mirror`](bowline_proto::mirror::Mirror) to every message;
-    /// HTTP makes headers of it.
-    const MIRRORS: bool = false;
 
     /// How to open the channel again when the peer is gone; `None`, the default, if that is not
     /// possible.
@@ -61,6 +59,11 @@ pub trait Transport: Send + 'static {
     /// runtime with I/O and time enabled.
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer);
 }
+
+/// A transport that a server can be served over: every one whose reader delivers [`Received`].
+pub trait ServerTransport: Transport<Reader: Reader<Item = Received>> {}
+
+impl<T: Transport<Reader: Reader<Item = Received>>> ServerTransport for T {}
 
 /// What a channel proves about its client. It holds for every call on the channel.
 ///
@@ -147,9 +150,39 @@ pub struct Pause {
     pub reason: String,
 }
 
+/// What a reader delivers: [`Received`] for a channel that both sides can use, [`Delivery`] for a
+/// transport of clients whose messages are requests of their own, as over HTTP.
+pub trait Arrival: Into<Delivery> + Send + 'static {
+    /// Whether the client attaches a [`Mirror`](bowline_proto::mirror::Mirror) to every message, of
+    /// which HTTP makes headers.
+    const MIRRORED: bool;
+
+    /// The text of the message, as far as it was received; `None` for a report.
+    fn text(&self) -> Option<&Bytes>;
+}
+
+impl Arrival for Received {
+    const MIRRORED: bool = false;
+
+    fn text(&self) -> Option<&Bytes> {
+        Some(self.text())
+    }
+}
+
+impl Arrival for Delivery {
+    const MIRRORED: bool = true;
+
+    fn text(&self) -> Option<&Bytes> {
+        self.text()
+    }
+}
+
 /// The receiving half of a channel.
 pub trait Reader: Send + 'static {
-    /// Reads the next unit of text; `None` when the peer has closed its end.
+    /// What it delivers. A server needs [`Received`].
+    type Item: Arrival;
+
+    /// Reads the next message; `None` when the peer has closed its end.
     ///
     /// Dropping the future before it is ready loses nothing: what has arrived stays in the reader.
     /// After the end or an error, every further call returns `None`.
@@ -157,7 +190,7 @@ pub trait Reader: Send + 'static {
     /// # Errors
     ///
     /// If the channel broke, or the peer is a process that ended by itself.
-    fn read(&mut self) -> impl Future<Output = Result<Option<Unit>, Error>> + Send;
+    fn read(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Error>> + Send;
 }
 
 /// The sending half of a channel.

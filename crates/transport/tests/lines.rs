@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::codec::long::{LongMessages, Oversize};
 use bowline_proto::limits::Limits;
 use bowline_transport::duplex::duplex;
@@ -104,7 +104,7 @@ async fn a_message_over_the_limit_is_reported_and_the_next_one_is_read() {
         raw.write_all(b"\n{}\n").await.unwrap();
     };
     let receive = async {
-        assert!(matches!(reader.read().await.unwrap(), Some(Unit::TooLong(..))));
+        assert!(matches!(reader.read().await.unwrap(), Some(Received::TooLong(..))));
         assert_eq!(next(&mut reader).await, "{}");
     };
     tokio::join!(send, receive);
@@ -128,8 +128,8 @@ async fn long_messages_of_all_connections_together_stay_within_their_room() {
             // There is room for one. The others are reported at their end.
             Err(_) => {
                 raw.write_all(b"\n").await.unwrap();
-                let unit = reader.read().await.unwrap();
-                let Some(Unit::TooLong(skipped)) = unit else { panic!("{unit:?}") };
+                let received = reader.read().await.unwrap();
+                let Some(Received::TooLong(skipped)) = received else { panic!("{received:?}") };
                 assert_eq!(skipped.why, Oversize::Crowded(ROOM));
             }
             Ok(other) => panic!("{other:?}"),
@@ -140,7 +140,7 @@ async fn long_messages_of_all_connections_together_stay_within_their_room() {
     let (mut raw, mut reader) = readers.swap_remove(0);
     raw.write_all(b"\n").await.unwrap();
     let whole = reader.read().await.unwrap();
-    assert!(matches!(&whole, Some(Unit::Text(text)) if text.len() == long.len()));
+    assert!(matches!(&whole, Some(Received::Message(text)) if text.len() == long.len()));
     drop(whole);
     assert_eq!(limits.long_messages.held(), 0);
 }

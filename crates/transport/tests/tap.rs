@@ -8,13 +8,13 @@ use std::time::Duration;
 use bowline_proto::limits::Limits;
 use bowline_transport::duplex::duplex;
 use bowline_transport::tap::{Tap, TapDirection};
-use bowline_transport::transport::{Reader, Transport, Writer};
+use bowline_transport::transport::{Reader, ServerTransport, Transport, Writer};
 
 use self::support::{echo, next, queue};
 
 type Seen = Arc<Mutex<Vec<(TapDirection, String)>>>;
 
-fn tapped<T: Transport>(inner: T) -> (impl Transport, Seen) {
+fn tapped<T: ServerTransport>(inner: T) -> (impl ServerTransport, Seen) {
     let seen = Seen::default();
     let notes = Arc::clone(&seen);
     let tap = Tap::new(inner, move |direction, text: &[u8]| {

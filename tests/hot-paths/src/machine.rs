@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bowline_proto::codec::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::codec::sse::{SseReader, write_event};
 use bowline_proto::frame::{Frame, Message};
 use bowline_proto::limits::Limits;
@@ -59,7 +59,7 @@ pub(crate) fn sse_read() -> Run {
         reader.feed(black_box(&stream));
         black_box(reader.next().expect("the notification has come"));
         match reader.next().expect("the answer has come").data {
-            Unit::Text(text) => text,
+            Received::Message(text) => text,
             other => panic!("no text: {other:?}"),
         }
     })
@@ -138,7 +138,7 @@ impl Connection {
 
     /// Returns the call of a message.
     pub(crate) fn request(&mut self, text: &Bytes) -> Request {
-        self.machine.receive(Unit::Text(text.clone()), self.now);
+        self.machine.receive(Received::Message(text.clone()), self.now);
         match self.machine.poll_event() {
             Some(ServerEvent::Call(request)) => *request,
             other => panic!("no call: {other:?}, {:?}", self.machine.poll_transmit()),

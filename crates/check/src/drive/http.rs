@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bowline_http::client::{RawAnswer, RawHttp};
-use bowline_proto::codec::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::codec::sse::SseReader;
 use bowline_proto::members::Members;
 use bowline_proto::mirror;
@@ -349,7 +349,7 @@ impl Reading<'_> {
             }
             reader.feed(&piece);
             while let Some(event) = reader.next() {
-                let Unit::Text(text) = event.data else { continue };
+                let Received::Message(text) = event.data else { continue };
                 let id = reader.last_id().map(str::to_owned);
                 if id.is_some() && id != last_id {
                     self.watch.event_id(self.channel, id.as_deref().unwrap_or_default());

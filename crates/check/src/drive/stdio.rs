@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use bowline_proto::codec::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_transport::child::{ChildReader, ChildWriter, Command};
@@ -57,10 +57,8 @@ impl Lines {
         }
         match timeout_at(end, self.reader.read()).await {
             Err(_) => Line::Timeout,
-            Ok(Ok(Some(Unit::Text(text) | Unit::Read(text, _)))) => Line::Text(text),
-            Ok(Ok(Some(Unit::TooLong(skipped)))) => Line::Text(skipped.head),
-            // The other units come over HTTP only.
-            Ok(Ok(Some(_))) => Line::Timeout,
+            Ok(Ok(Some(Received::Message(text)))) => Line::Text(text),
+            Ok(Ok(Some(Received::TooLong(skipped)))) => Line::Text(skipped.head),
             Ok(Ok(None)) => {
                 self.gone.get_or_insert("the server ended".to_owned());
                 Line::End

@@ -4,7 +4,7 @@
 //! The transport asks before every attempt, so a credential that was renewed meanwhile is used at
 //! once, and one that proves possession of a key can be made for the very request. After 401 or 403
 //! it asks whether to send the message again. Meanwhile the clock of the message stands still
-//! ([`Unit::Held`](bowline_proto::codec::Unit::Held)), because a user may have to log in.
+//! ([`Report::Held`](bowline_proto::client::Report::Held)), because a user may have to log in.
 
 use std::borrow::Cow;
 use std::future::ready;

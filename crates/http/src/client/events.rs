@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use bowline_proto::codec::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::codec::long::{LongMessages, Oversize};
 use bowline_proto::codec::sse::SseReader;
 use bowline_proto::sync::poll_once;
@@ -38,7 +38,7 @@ pub(super) struct EventStream {
 pub(super) struct StreamEvent {
     /// `None` for messages.
     pub(super) name: Option<String>,
-    pub(super) unit: Unit,
+    pub(super) data: Received,
 }
 
 /// Why a body ended. After a silence, attempts to resume are counted anew. Otherwise the kind only
@@ -65,7 +65,7 @@ impl EventStream {
     pub(super) async fn next(&mut self) -> Result<StreamEvent, Ended> {
         loop {
             if let Some(event) = self.reader.next() {
-                return Ok(StreamEvent { name: event.name, unit: event.data });
+                return Ok(StreamEvent { name: event.name, data: event.data });
             }
             let next = match self.is_kept_alive() {
                 true => timeout(self.idle, self.body.next()).await,
@@ -85,11 +85,11 @@ impl EventStream {
 
     /// Reads the next message; named events are skipped. Messages have no event name, or the name
     /// `message`, which the reader leaves out.
-    pub(super) async fn message(&mut self) -> Result<Unit, Ended> {
+    pub(super) async fn message(&mut self) -> Result<Received, Ended> {
         loop {
             let event = self.next().await?;
             if event.name.is_none() {
-                return Ok(event.unit);
+                return Ok(event.data);
             }
         }
     }

@@ -12,7 +12,8 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::codec::Unit;
+use bowline_proto::client::Delivery;
+use bowline_proto::codec::Received;
 use bowline_proto::codec::skipped::Skipped;
 use bowline_proto::mirror::Mirror;
 use bowline_proto::transmit::{FailureKind, SendFailure};
@@ -222,16 +223,11 @@ impl ClientExchange {
             Err(_) if !reply.status().is_success() => Bytes::new(),
             Err(ended) => return Err(reply.asked(&self.shared.secrets).ended(&ended)),
         };
-        let (unit, is_answer) = self.look_into(body);
+        let (delivery, is_answer) = self.look_into(body.clone());
         if is_answer && reply.status() != StatusCode::UNAUTHORIZED {
-            self.shared.deliver(unit).await;
+            self.shared.deliver(delivery).await;
             return Ok(());
         }
-        let body = match unit {
-            Unit::Text(body) | Unit::Within(_, body) | Unit::Read(body, _) => body,
-            Unit::TooLong(skipped) => skipped.head,
-            Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => Bytes::new(),
-        };
         Err(reply.asked(&self.shared.secrets).refused(reply.status(), &body))
     }
 
@@ -245,20 +241,19 @@ impl ClientExchange {
         let mut skipped = None;
         loop {
             match events.message().await {
-                Ok(unit) => {
+                Ok(received) => {
                     resumption.progress();
-                    let (unit, is_answer) = match unit {
-                        Unit::Text(text) => self.look_into(text),
-                        Unit::TooLong(long) => {
+                    let (delivery, is_answer) = match received {
+                        Received::Message(text) => self.look_into(text),
+                        Received::TooLong(long) => {
                             let is_answer = self.is_answered_by(&long);
                             if is_answer.is_none() {
                                 skipped = Some(Box::new(long.why));
                             }
-                            (Unit::TooLong(long), is_answer == Some(true))
+                            (Received::TooLong(long).into(), is_answer == Some(true))
                         }
-                        other => (other, false),
                     };
-                    self.shared.deliver(unit).await;
+                    self.shared.deliver(delivery).await;
                     if is_answer {
                         return Ok(Box::new(events));
                     }
@@ -292,15 +287,15 @@ impl ClientExchange {
     /// open costs a second and the connection.
     async fn linger(&self, mut events: Box<EventStream>) {
         let rest = async {
-            while let Ok(unit) = events.message().await {
-                self.shared.deliver(unit).await;
+            while let Ok(received) = events.message().await {
+                self.shared.deliver(received).await;
             }
         };
         let _ = timeout(LINGER, rest).await;
     }
 
     /// Parses a text; returns whether it is the answer.
-    fn look_into(&self, text: Bytes) -> (Unit, bool) {
+    fn look_into(&self, text: Bytes) -> (Delivery, bool) {
         peek::answer(text, self.mirror.id, &self.shared.messages)
     }
 

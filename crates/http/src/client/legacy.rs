@@ -35,9 +35,9 @@ pub(super) async fn listen(shared: &Shared, tried: impl Fn()) {
         is_new = false;
         let ended = loop {
             match events.message().await {
-                Ok(unit) => {
+                Ok(received) => {
                     resumption.progress();
-                    shared.deliver(unit).await;
+                    shared.deliver(received).await;
                 }
                 Err(ended) => break ended,
             }

@@ -5,7 +5,8 @@
 //! message is looked at once more, loosely: if it carries the awaited id, the call must fail now
 //! instead of waiting for its timeout.
 
-use bowline_proto::codec::Unit;
+use bowline_proto::client::Delivery;
+use bowline_proto::codec::Received;
 use bowline_proto::frame::{Frame, Message};
 use bowline_proto::limits::Limits;
 use bowline_types::error::ErrorObject;
@@ -27,21 +28,21 @@ struct Outline<'a> {
 }
 
 /// Parses a text; returns whether it holds the answer to the request with this id. The parsed
-/// response travels with its text in the [`Unit`], so the state machine does not parse it again.
-pub(super) fn answer(text: Bytes, id: Option<i64>, limits: &Limits) -> (Unit, bool) {
+/// response travels with its text in the [`Delivery`], so the state machine does not parse it again.
+pub(super) fn answer(text: Bytes, id: Option<i64>, limits: &Limits) -> (Delivery, bool) {
     match Frame::parse(&text, limits) {
         Ok(Frame::Message(Message::Response(response))) => {
             let named = response.id.as_ref().and_then(RequestId::as_integer);
-            (Unit::Read(text, Box::new(response)), id.is_some() && named == id)
+            (Delivery::Parsed(text, Box::new(response)), id.is_some() && named == id)
         }
         Ok(Frame::Message(_)) => match id {
-            Some(id) => (Unit::Within(id, text), false),
-            None => (Unit::Text(text), false),
+            Some(id) => (Delivery::Within(id, text), false),
+            None => (Received::Message(text).into(), false),
         },
         // An invalid message may still be the awaited answer.
         Ok(Frame::Batch(_)) | Err(_) => {
             let is_answer = id.is_some_and(|id| answers(&text, id));
-            (Unit::Text(text), is_answer)
+            (Received::Message(text).into(), is_answer)
         }
     }
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use bowline_proto::codec::Unit;
+use bowline_proto::client::{Delivery, Report};
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::{Mirror, PROTOCOL_VERSION};
 use bowline_proto::secrets::Secrets;
@@ -63,7 +63,7 @@ pub(super) struct Shared {
     /// Bounds the open subscriptions.
     pub(super) subscription_permits: Semaphore,
     /// To the reader; `None` ends the connection.
-    units: mpsc::Sender<Option<Unit>>,
+    deliveries: mpsc::Sender<Option<Delivery>>,
     /// False during a handshake; exchanges wait until it is true.
     open: watch::Sender<bool>,
     session: Mutex<ClientSession>,
@@ -120,7 +120,7 @@ impl Shared {
         (address, headers, fetch): (Address, HeaderMap, Arc<dyn Fetch>),
         messages: Limits,
         limits: HttpClientLimits,
-        units: mpsc::Sender<Option<Unit>>,
+        deliveries: mpsc::Sender<Option<Delivery>>,
     ) -> Self {
         Self {
             secrets: secrets::of(&address, &headers),
@@ -132,7 +132,7 @@ impl Shared {
             permits: Semaphore::new(limits.exchanges),
             subscription_permits: Semaphore::new(limits.subscriptions),
             limits,
-            units,
+            deliveries,
             open: watch::channel(true).0,
             session: Mutex::default(),
             session_headers: Mutex::default(),
@@ -141,23 +141,23 @@ impl Shared {
 
     /// Delivers a message to the [`HttpReader`](super::transport::HttpReader). Waits while the
     /// queue is full, so a client that reads slowly slows down the server.
-    pub(super) async fn deliver(&self, unit: Unit) {
-        let unit = self.secrets.redact(unit, &self.messages);
+    pub(super) async fn deliver(&self, delivery: impl Into<Delivery>) {
+        let delivery = self.secrets.redact_delivery(delivery.into(), &self.messages);
         // If the channel is closed, the reader was dropped.
-        if let Err(TrySendError::Full(unit)) = self.units.try_send(Some(unit)) {
+        if let Err(TrySendError::Full(delivery)) = self.deliveries.try_send(Some(delivery)) {
             // Boxed to keep this future small, because there is nearly always room.
-            let _ = Box::pin(self.units.send(unit)).await;
+            let _ = Box::pin(self.deliveries.send(delivery)).await;
         }
     }
 
     /// Reports that a message failed.
     pub(super) async fn fail(&self, failure: SendFailure) {
-        self.deliver(Unit::Failed(Box::new(failure))).await;
+        self.deliver(Report::Failed(Box::new(failure))).await;
     }
 
     /// Reports the end of the connection.
     pub(super) async fn end(&self) {
-        let _ = self.units.send(None).await;
+        let _ = self.deliveries.send(None).await;
     }
 
     /// Begins a handshake: drops the old session, and holds all other messages back until its end.

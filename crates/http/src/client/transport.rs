@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-use bowline_proto::codec::Unit;
+use bowline_proto::client::Delivery;
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::Mirror;
 use bowline_proto::request::ExchangeId;
@@ -141,19 +141,17 @@ impl Transport for HttpTransport {
     type Reader = HttpReader;
     type Writer = HttpWriter;
 
-    const MIRRORS: bool = true;
-
     fn destination(&self) -> Destination {
         self.address.destination()
     }
 
     fn split(self, limits: &Limits) -> (HttpReader, HttpWriter) {
-        let (units, received) = mpsc::channel(QUEUE);
+        let (deliveries, received) = mpsc::channel(QUEUE);
         let Self { address, mut headers, limits: bounds, fetch, authorize } = self;
         let connect = || connector::connect(&address, &mut headers, &bounds);
         let fetch = fetch.unwrap_or_else(connect);
         let whom = (address, headers, fetch);
-        let mut shared = Shared::new(whom, limits.clone(), bounds, units);
+        let mut shared = Shared::new(whom, limits.clone(), bounds, deliveries);
         shared.authorize = authorize;
         let shared = Arc::new(shared);
         let writer = HttpWriter {
@@ -175,19 +173,21 @@ impl Transport for HttpTransport {
 /// are gone. A broken connection of Streamable HTTP ends nothing: it fails single messages.
 #[derive(Debug)]
 pub struct HttpReader {
-    received: mpsc::Receiver<Option<Unit>>,
+    received: mpsc::Receiver<Option<Delivery>>,
     /// Set after `None` was read, since the channel may live on.
     has_ended: bool,
 }
 
 impl Reader for HttpReader {
-    async fn read(&mut self) -> Result<Option<Unit>, Error> {
+    type Item = Delivery;
+
+    async fn read(&mut self) -> Result<Option<Delivery>, Error> {
         if self.has_ended {
             return Ok(None);
         }
-        let unit = self.received.recv().await.flatten();
-        self.has_ended = unit.is_none();
-        Ok(unit)
+        let delivery = self.received.recv().await.flatten();
+        self.has_ended = delivery.is_none();
+        Ok(delivery)
     }
 }
 

@@ -39,6 +39,7 @@ use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
+use bytes::Bytes;
 
 use self::agreed::{Agreed, AgreedEra, LegacySession};
 use self::postponed::PostponedCall;
@@ -49,8 +50,10 @@ use super::legacy::TaskRequest;
 use super::negotiate::{self, NegotiationStep};
 use super::rounds::{InFlightCall, Round};
 use super::session_subscriptions::SubscribeRequest;
-use super::{CallAnswer, CallError, CallRequest, ClientConfig, NegotiationError, ServerProfile};
-use crate::codec::lines::Unit;
+use super::{
+    CallAnswer, CallError, CallRequest, ClientConfig, Delivery, NegotiationError, ServerProfile,
+};
+use crate::codec::Received;
 use crate::frame::Frame;
 use crate::pace::Pace;
 use crate::request::{ExchangeId, ReportedChange};
@@ -274,29 +277,33 @@ impl ClientConnection {
         }
     }
 
-    /// Takes one message from the server. Text that is no message counts as noise, because servers
-    /// on stdio sometimes print to stdout; too much of it ends the connection.
-    pub fn receive(&mut self, unit: Unit, now: Instant) {
-        match unit {
-            Unit::Held(id) => return self.held(id, now),
-            Unit::Granted(id) => return self.granted(id, now),
-            _ => self.note_arrival(now),
+    /// Takes one message from the server, or a report on a message of this client. Text that is no
+    /// message counts as noise, because servers on stdio sometimes print to stdout; too much of it
+    /// ends the connection.
+    pub fn receive(&mut self, delivery: impl Into<Delivery>, now: Instant) {
+        let delivery = delivery.into();
+        if !matches!(delivery, Delivery::Report(_)) {
+            self.note_arrival(now);
         }
-        let text = match unit {
-            Unit::Text(text) => text,
-            Unit::Within(id, text) => {
+        match delivery {
+            Delivery::Received(Received::Message(text)) => self.text(&text, now),
+            Delivery::Received(Received::TooLong(skipped)) => self.too_long(&skipped, now),
+            Delivery::Within(id, text) => {
                 self.stream = Some(id);
-                text
+                self.text(&text, now);
+                self.stream = None;
             }
-            Unit::Read(_, response) => {
+            Delivery::Parsed(_, response) => {
                 self.noise = 0;
-                return self.response(*response, now);
+                self.response(*response, now);
             }
-            Unit::TooLong(skipped) => return self.too_long(&skipped, now),
-            Unit::Failed(failure) => return self.failed(*failure, now),
-            Unit::Held(_) | Unit::Granted(_) => return,
-        };
-        match Frame::parse(&text, self.config.limits()) {
+            Delivery::Report(report) => self.report(report, now),
+        }
+    }
+
+    /// Takes the text of one message, or of a batch of them.
+    fn text(&mut self, text: &Bytes, now: Instant) {
+        match Frame::parse(text, self.config.limits()) {
             Ok(frame) => {
                 self.noise = 0;
                 match frame {
@@ -305,15 +312,14 @@ impl ClientConnection {
                         for item in items {
                             match item {
                                 Ok(message) => self.message(message, now),
-                                Err(malformed) => self.malformed(&malformed, &text, now),
+                                Err(malformed) => self.malformed(&malformed, text, now),
                             }
                         }
                     }
                 }
             }
-            Err(malformed) => self.malformed(&malformed, &text, now),
+            Err(malformed) => self.malformed(&malformed, text, now),
         }
-        self.stream = None;
     }
 
     /// Gives up calls that have timed out, and pings a server that has been silent. A call that

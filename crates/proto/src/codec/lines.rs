@@ -6,11 +6,12 @@
 //! are tolerated.
 //!
 //! ```
-//! use bowline_proto::codec::lines::{LineReader, Unit};
+//! use bowline_proto::codec::Received;
+//! use bowline_proto::codec::lines::LineReader;
 //!
 //! let mut reader = LineReader::new(1024);
 //! reader.buffer().extend_from_slice(b"{\"a\":1}\r\n\n{\"b\"");
-//! assert_eq!(reader.next(), Some(Unit::Text("{\"a\":1}".into())));
+//! assert_eq!(reader.next(), Some(Received::Message("{\"a\":1}".into())));
 //! assert_eq!(reader.next(), None);
 //! ```
 
@@ -23,7 +24,7 @@ use super::skipped::{Skipped, Skipping};
 /// Capacity kept between lines. A larger buffer is freed after use.
 const KEEP: usize = 64 * 1024;
 
-pub use super::Unit;
+use super::Received;
 
 /// Cuts a stream of bytes into lines. One for each channel that is read; it lives as long as the
 /// channel.
@@ -69,7 +70,7 @@ impl LineReader {
 
     /// The next line, if a whole one has arrived.
     #[allow(clippy::should_implement_trait, reason = "`None` means not yet, not never")]
-    pub fn next(&mut self) -> Option<Unit> {
+    pub fn next(&mut self) -> Option<Received> {
         loop {
             let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
             let Some(end) = memchr(b'\n', unsearched).map(|offset| self.searched + offset) else {
@@ -96,7 +97,7 @@ impl LineReader {
 
     /// The rest when the stream ends: a last line without its newline, if any. A peer that exits
     /// without a last newline has still sent its message.
-    pub fn finish(&mut self) -> Option<Unit> {
+    pub fn finish(&mut self) -> Option<Received> {
         let rest = self.buffer.split().freeze();
         match self.skipping.take() {
             None => {}
@@ -108,19 +109,19 @@ impl LineReader {
     }
 
     /// A line as text, or the report that it is too long.
-    fn measure(&self, text: Bytes, share: Option<LongMessageShare>) -> Unit {
+    fn measure(&self, text: Bytes, share: Option<LongMessageShare>) -> Received {
         match share {
             _ if text.len() > self.limit => {
                 Skipped::new(&text, Oversize::Longer(self.limit)).into()
             }
-            None => Unit::Text(text),
-            Some(share) => Unit::Text(share.keep(text)),
+            None => Received::Message(text),
+            Some(share) => Received::Message(share.keep(text)),
         }
     }
 
     /// Drops what has arrived of a line that crosses the limit before its end, or for which there is
     /// no room. Reports the line if its id is known.
-    fn overlong(&mut self) -> Option<Unit> {
+    fn overlong(&mut self) -> Option<Received> {
         let mut report = None;
         if let Some(skipping) = &mut self.skipping {
             if let LongLine::Unreported(skipping) = skipping {
@@ -136,7 +137,7 @@ impl LineReader {
             self.share = None;
             let mut skipping = Skipping::new(why);
             skipping.push(&self.buffer);
-            report = skipping.named().map(Unit::from);
+            report = skipping.named().map(Received::from);
             self.skipping = Some(match report {
                 Some(_) => LongLine::Reported,
                 None => LongLine::Unreported(skipping),
@@ -183,13 +184,13 @@ impl LineReader {
 mod tests {
     use super::*;
 
-    fn lines(reader: &mut LineReader, bytes: &[u8]) -> Vec<Unit> {
+    fn lines(reader: &mut LineReader, bytes: &[u8]) -> Vec<Received> {
         reader.buffer().extend_from_slice(bytes);
         std::iter::from_fn(|| reader.next()).collect()
     }
 
-    fn text(text: &str) -> Unit {
-        Unit::Text(Bytes::copy_from_slice(text.as_bytes()))
+    fn text(text: &str) -> Received {
+        Received::Message(Bytes::copy_from_slice(text.as_bytes()))
     }
 
     // spec: STDIO-2
@@ -216,7 +217,7 @@ mod tests {
                 assert!(reader.buffer.len() <= 11, "it keeps what it skips");
             }
             assert!(
-                matches!(&units[..], [Unit::TooLong(..), rest] if *rest == text("{}")),
+                matches!(&units[..], [Received::TooLong(..), rest] if *rest == text("{}")),
                 "{size}: {units:?}"
             );
         }
@@ -230,7 +231,7 @@ mod tests {
             let units: Vec<_> = bytes.chunks(size).flat_map(|c| lines(&mut reader, c)).collect();
             assert_eq!(units, [text("abcd"), text("abcd")], "{size}");
         }
-        assert!(matches!(lines(&mut reader, b"abcde\n")[..], [Unit::TooLong(..)]));
+        assert!(matches!(lines(&mut reader, b"abcde\n")[..], [Received::TooLong(..)]));
     }
 
     #[test]
@@ -280,7 +281,7 @@ mod tests {
         let mut reader = LineReader::new(100);
         let begin = format!(r#"{{"id":7,"result":{{"a":"{}"#, "x".repeat(100));
         let units = lines(&mut reader, begin.as_bytes());
-        let [Unit::TooLong(skipped)] = &units[..] else { panic!("{units:?}") };
+        let [Received::TooLong(skipped)] = &units[..] else { panic!("{units:?}") };
         assert_eq!(skipped.id(), Some(7.into()));
         assert_eq!(lines(&mut reader, b"\"},\"id\":7}\n{}\n"), [text("{}")]);
     }
@@ -290,7 +291,7 @@ mod tests {
         let mut reader = LineReader::new(10);
         assert_eq!(lines(&mut reader, &[b'x'; 50]), []);
         reader.buffer().extend_from_slice(b"{}");
-        assert!(matches!(reader.finish(), Some(Unit::TooLong(_))));
+        assert!(matches!(reader.finish(), Some(Received::TooLong(_))));
         assert_eq!(reader.finish(), None);
     }
 }

@@ -6,7 +6,7 @@
 use bowline_types::id::RequestId;
 use bytes::Bytes;
 
-use super::Unit;
+use super::Received;
 use super::long::Oversize;
 use crate::frame::{last_members, value_within, whole_characters};
 
@@ -96,7 +96,7 @@ impl Skipping {
     }
 }
 
-impl From<Skipped> for Unit {
+impl From<Skipped> for Received {
     fn from(skipped: Skipped) -> Self {
         Self::TooLong(Box::new(skipped))
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use memchr::{memchr2, memchr2_iter};
 
-use super::lines::Unit;
+use super::Received;
 use super::long::{LongMessageShare, LongMessages, Oversize};
 use super::skipped::Skipping;
 
@@ -26,7 +26,7 @@ pub struct SseEvent {
     /// The type of the event; `None` means `message`.
     pub name: Option<String>,
     /// The data of the event.
-    pub data: Unit,
+    pub data: Received,
 }
 
 /// Cuts a stream of bytes into events. One for each connection of a stream. A client that resumes
@@ -313,7 +313,7 @@ impl SseReader {
                 return Some(SseEvent { name, data: skipping.finish().into() });
             }
         };
-        let data = Unit::Text(match share {
+        let data = Received::Message(match share {
             Some(share) => share.keep(text),
             None => text,
         });

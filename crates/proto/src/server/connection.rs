@@ -36,7 +36,7 @@ use super::exchange::{Attached, Exchange, described};
 use super::legacy::LegacySession;
 use super::{ServerConfig, SessionSnapshot};
 use crate::classify::{Claim, LegacyFrame};
-use crate::codec::lines::Unit;
+use crate::codec::Received;
 use crate::frame::{Frame, Message};
 use crate::pace::Pace;
 use crate::request::{
@@ -183,12 +183,10 @@ impl ServerConnection {
 
     /// Takes one message from the client. Text that is no message is answered with an error if it
     /// can have been a request, and ignored otherwise.
-    pub fn receive(&mut self, unit: Unit, now: Instant) {
-        let text = match unit {
-            Unit::Text(text) | Unit::Within(_, text) | Unit::Read(text, _) => text,
-            Unit::TooLong(skipped) => return self.refuse_too_long(&skipped),
-            // A server sends no requests of its own over such channels.
-            Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => return,
+    pub fn receive(&mut self, received: Received, now: Instant) {
+        let text = match received {
+            Received::Message(text) => text,
+            Received::TooLong(skipped) => return self.refuse_too_long(&skipped),
         };
         self.attached = self.attached_by_channel();
         match Frame::parse(&text, self.config.limits()) {

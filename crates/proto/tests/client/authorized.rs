@@ -1,7 +1,6 @@
 //! Requests that wait for a credential, and servers that demand one.
 
-use bowline_proto::client::{CacheOptions, CallError, ClientEvent, NegotiationError};
-use bowline_proto::codec::Unit;
+use bowline_proto::client::{CacheOptions, CallError, ClientEvent, NegotiationError, Report};
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::error::ErrorObject;
@@ -14,12 +13,12 @@ use crate::{Client, config, seconds};
 impl Client {
     /// The request waits for a credential.
     fn hold(&mut self, id: i64) {
-        self.connection.receive(Unit::Held(id), self.now);
+        self.connection.receive(Report::Held(id), self.now);
     }
 
     /// The request was sent with another credential.
     fn grant(&mut self, id: i64) {
-        self.connection.receive(Unit::Granted(id), self.now);
+        self.connection.receive(Report::Granted(id), self.now);
     }
 }
 
@@ -78,7 +77,7 @@ fn a_probe_without_a_credential_leads_to_no_handshake_whatever_its_refusal_holds
         let id = Some(last_id(&mut client));
         let (kind, reason) = (FailureKind::Unauthorized, "401 from http://a".to_owned());
         let failure = SendFailure { id, kind, error, reason: reason.clone() };
-        client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+        client.connection.receive(Report::Failed(Box::new(failure)), client.now);
         assert!(client.said().is_empty(), "no handshake");
         client.has_failed(&NegotiationError::Unauthorized(reason));
     }

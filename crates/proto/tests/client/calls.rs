@@ -1,7 +1,7 @@
 //! Calls while time passes, and messages that arrive in between.
 
-use bowline_proto::client::{ClientEvent, NegotiationError};
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::client::{ClientEvent, Delivery, NegotiationError};
+use bowline_proto::codec::Received;
 use bowline_proto::codec::long::Oversize;
 use bowline_proto::codec::skipped::Skipped;
 use bowline_proto::frame::ResponseMessage;
@@ -62,7 +62,7 @@ fn noise_is_counted_from_the_last_message_even_if_the_transport_parsed_it() {
         assert!(!noise(&mut client) && !noise(&mut client));
         let result = RawJson::from_value(&json!({ "content": [] })).unwrap();
         let response = ResponseMessage { id: Some(id.into()), outcome: Ok(result), members: None };
-        client.connection.receive(Unit::Read("".into(), Box::new(response)), client.now);
+        client.connection.receive(Delivery::Parsed("".into(), Box::new(response)), client.now);
     }
     assert!(!noise(&mut client) && !noise(&mut client) && noise(&mut client));
 }
@@ -172,7 +172,7 @@ fn a_message_that_is_too_long_and_not_awaited_is_reported_once() {
     let mut client = Client::agreed(LEGACY, Limits::default());
     for head in [r#"{"jsonrpc":"2.0","id":77,"result":{"#, r#"{"jsonrpc":"2.0","method":"n","#] {
         let skipped = Skipped::new(head.as_bytes(), Oversize::Longer(400));
-        client.connection.receive(skipped.into(), client.now);
+        client.connection.receive(Received::from(skipped), client.now);
         let events = client.events();
         assert!(matches!(events[..], [ClientEvent::Odd(_)]), "{head}: {events:?}");
     }

@@ -1,7 +1,6 @@
 //! The negotiation, its options, and what a server offers.
 
-use bowline_proto::client::{CallError, ClientConfig, ClientEvent, NegotiationError};
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::client::{CallError, ClientConfig, ClientEvent, NegotiationError, Report};
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::capability::ClientCapabilities;
@@ -97,7 +96,7 @@ fn only_the_last_probe_may_be_answered_late() {
     let error = ErrorObject::new(-32022, "no").with_data(&data);
     let kind = FailureKind::Refused(400);
     let failure = SendFailure { id: first, kind, error: Some(error), reason: "no".to_owned() };
-    client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+    client.connection.receive(Report::Failed(Box::new(failure)), client.now);
     let second = client.said().pop().unwrap()["id"].clone();
     client.pass(Limits::default().probe_timeout);
     client.hear(json!({ "id": first, "result": discovered() }));
@@ -141,7 +140,7 @@ fn a_slow_server_over_http_that_refuses_the_handshake_is_probed_again() {
         let error = Some(ErrorObject::new(-32022, "no"));
         let kind = FailureKind::Refused(status);
         let failure = SendFailure { id: handshake, kind, error, reason: "no".to_owned() };
-        client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+        client.connection.receive(Report::Failed(Box::new(failure)), client.now);
         assert_eq!(client.methods(), expected, "{status}");
         assert_eq!(client.events().is_empty(), status == 400, "{status}");
     }
@@ -276,7 +275,7 @@ fn a_refusal_with_an_error_that_only_modern_servers_know_names_error_and_status(
     let reason = "400 from http://a".to_owned();
     let kind = FailureKind::Refused(400);
     let failure = SendFailure { id, kind, error: Some(error.clone()), reason: reason.clone() };
-    client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+    client.connection.receive(Report::Failed(Box::new(failure)), client.now);
     let expected = NegotiationError::Refused { error, how: Some(reason), status: Some(400) };
     client.has_failed(&expected);
 }

@@ -1,7 +1,6 @@
 //! Messages that fail, sessions and servers that are lost, channels that close.
 
-use bowline_proto::client::{CallError, CallRequest, ClientEvent, NegotiationError};
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::client::{CallError, CallRequest, ClientEvent, NegotiationError, Report};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
 use bowline_proto::transmit::{FailureKind, SendFailure};
@@ -121,7 +120,7 @@ fn a_call_whose_request_fails_ends_with_the_error_or_the_reason() {
         client.request(1, *method, params);
         let id = client.said().pop().unwrap()["id"].as_i64();
         let failure = SendFailure { id, kind: FailureKind::Lost, error, reason: "no".to_owned() };
-        client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+        client.connection.receive(Report::Failed(Box::new(failure)), client.now);
         let ended = match &client.events()[..] {
             [ClientEvent::Answered(ExchangeId(1), Err(CallError::Refused(_)))] => "refused",
             [ClientEvent::Answered(ExchangeId(1), Err(CallError::Failed { .. }))] => "lost",

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use bowline_proto::client::{
     AskId, CallError, CallRequest, ClientConfig, ClientConnection, ClientEvent, NegotiationError,
+    Report,
 };
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
 use bowline_proto::transmit::{FailureKind, SendFailure};
@@ -103,7 +104,7 @@ impl Client {
     }
 
     fn hear_text(&mut self, text: &str) {
-        self.connection.receive(Unit::Text(text.to_owned().into()), self.now);
+        self.connection.receive(Received::Message(text.to_owned().into()), self.now);
     }
 
     /// Makes a call; gives its id on the wire.
@@ -124,7 +125,7 @@ impl Client {
 
     fn fail(&mut self, id: i64, kind: FailureKind) {
         let failure = SendFailure { id: Some(id), kind, error: None, reason: "no".to_owned() };
-        self.connection.receive(Unit::Failed(Box::new(failure)), self.now);
+        self.connection.receive(Report::Failed(Box::new(failure)), self.now);
     }
 
     fn pass(&mut self, time: Duration) {

@@ -1,7 +1,7 @@
 //! Calls that a relay makes on behalf of its callers: capabilities, questions passed on, and which
 //! call a question belongs to.
 
-use bowline_proto::client::{Asker, OnBehalf};
+use bowline_proto::client::{Asker, Delivery, OnBehalf};
 use bowline_proto::request::{Input, SuccessKind};
 use bowline_types::input::InputResponses;
 
@@ -51,7 +51,7 @@ impl Client {
     }
 
     fn hear_within(&mut self, id: i64, message: &Value) {
-        self.connection.receive(Unit::Within(id, message.to_string().into()), self.now);
+        self.connection.receive(Delivery::Within(id, message.to_string().into()), self.now);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Calls: their order, extensions and rate, and batches.
 
 use bowline_proto::classify::LegacyFrame;
-use bowline_proto::codec::lines::Unit;
 use bowline_proto::frame::Frame;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Access, Outgoing, ProgressUpdate, Request, Success};
@@ -160,17 +159,6 @@ fn subscriptions_are_counted_and_other_calls_are_not_counted_as_subscriptions() 
     server.hear(json!({ "id": 4, "method": "tools/call", "params": call }));
     assert!(server.said().is_empty());
     assert_eq!(server.calls().len(), 3);
-}
-
-#[test]
-fn a_failed_send_is_ignored_by_a_server() {
-    use bowline_proto::transmit::{FailureKind, SendFailure};
-    let mut server = Server::greeted(LEGACY);
-    let failure =
-        SendFailure { id: Some(1), kind: FailureKind::Lost, error: None, reason: String::new() };
-    let now = server.now;
-    server.connection.receive(Unit::Failed(Box::new(failure)), now);
-    assert!(server.said().is_empty() && server.events().is_empty());
 }
 
 // spec: PROG-4

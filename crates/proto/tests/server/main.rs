@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{ExchangeId, Outgoing, Owner, Request, Sink, Success};
 use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
@@ -115,7 +115,7 @@ impl Server {
     }
 
     fn hear_text(&mut self, text: &str) {
-        self.connection.receive(Unit::Text(text.to_owned().into()), self.now);
+        self.connection.receive(Received::Message(text.to_owned().into()), self.now);
     }
 
     /// A call of a tool in a session.

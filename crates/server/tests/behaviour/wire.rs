@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
 use bowline_proto::transmit::{Role, Route, Transmit};
@@ -42,7 +42,7 @@ impl Wire {
 
     pub(crate) async fn hear(&mut self) -> Value {
         match self.reader.read().await.unwrap().unwrap() {
-            Unit::Text(text) => serde_json::from_slice(&text).unwrap(),
+            Received::Message(text) => serde_json::from_slice(&text).unwrap(),
             other => panic!("{other:?}"),
         }
     }

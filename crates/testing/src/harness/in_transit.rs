@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bowline_transport::tap::{Tap, TapDirection};
-use bowline_transport::transport::Transport;
+use bowline_transport::transport::{ServerTransport, Transport};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 
@@ -26,10 +26,10 @@ pub(super) struct MessagesInTransit {
 
 impl MessagesInTransit {
     /// Wraps both ends of a channel so that their messages are counted.
-    pub(super) fn watch<N: Transport, F: Transport>(
+    pub(super) fn watch<N: Transport, F: ServerTransport>(
         near: N,
         far: F,
-    ) -> (impl Transport, impl Transport) {
+    ) -> (impl Transport, impl ServerTransport) {
         let in_transit = Arc::<Self>::default();
         tokio::spawn(Arc::clone(&in_transit).keep_busy());
         let near = Tap::new(near, Self::counter(Arc::clone(&in_transit)));

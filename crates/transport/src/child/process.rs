@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bowline_proto::codec::Unit;
-use bowline_proto::limits::Limits;
+use bowline_proto::codec::Received;
 use bowline_proto::secrets::Secrets;
 use bowline_proto::sync::lock;
 use tokio::io::AsyncReadExt;
@@ -112,8 +111,8 @@ impl Process {
     }
 
     /// Takes the credentials that the child was given out of texts for people.
-    pub(super) fn redact(&self, unit: Unit, limits: &Limits) -> Unit {
-        self.secrets.redact(unit, limits)
+    pub(super) fn redact(&self, received: Received) -> Received {
+        self.secrets.redact(received)
     }
 
     /// Whether it exited with a failure or was killed. `false` once the shutdown has begun, which

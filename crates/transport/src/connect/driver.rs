@@ -12,9 +12,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bowline_proto::client::{
-    AskId, CallAnswer, CallError, ClientConfig, ClientConnection, ClientEvent, ServerProfile,
+    AskId, CallAnswer, CallError, ClientConfig, ClientConnection, ClientEvent, Delivery,
+    ServerProfile,
 };
-use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
 use bowline_proto::sync::{Panicked, poll_once};
@@ -78,8 +78,8 @@ enum End {
 }
 
 /// What woke the driver.
-enum Woken {
-    Read(Result<Option<Unit>, Error>),
+enum Woken<A> {
+    Read(Result<Option<A>, Error>),
     Written(Result<(), Error>),
     Command(Option<Command>),
     Answered(AskId, Result<Result<RawJson, ErrorObject>, Panicked>),
@@ -214,13 +214,14 @@ impl Driver {
     /// a message; returns whether the peer is still there.
     async fn receive<R: Reader>(
         &mut self,
-        mut read: Result<Option<Unit>, Error>,
+        mut read: Result<Option<R::Item>, Error>,
         reader: &mut R,
     ) -> Result<bool, Error> {
         let (mut taken, now) = (0, now());
         loop {
-            let Some(unit) = read? else { return Ok(false) };
-            self.connection.receive(unit, now);
+            let Some(arrived) = read? else { return Ok(false) };
+            let delivery: Delivery = arrived.into();
+            self.connection.receive(delivery, now);
             taken += 1;
             // Checked before the next read, because a message that was read has to be handled.
             if taken == BATCH {

@@ -12,10 +12,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bowline_proto::codec::lines::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::{Role, Route, Transmit};
-use bowline_transport::transport::{Reader, Transport, Writer};
+use bowline_transport::transport::{Reader, ServerTransport, Writer};
 use bytes::Bytes;
 
 /// How long a test waits for anything.
@@ -30,23 +30,23 @@ pub(crate) fn queue<B: Into<Bytes>>(frames: impl IntoIterator<Item = B>) -> VecD
     frames.into_iter().map(transmit).collect()
 }
 
-pub(crate) fn text(text: &str) -> Option<Unit> {
-    Some(Unit::Text(Bytes::copy_from_slice(text.as_bytes())))
+pub(crate) fn text(text: &str) -> Option<Received> {
+    Some(Received::Message(Bytes::copy_from_slice(text.as_bytes())))
 }
 
-/// Reads one unit and expects it to be text.
-pub(crate) async fn next(reader: &mut impl Reader) -> String {
-    let unit = tokio::time::timeout(PATIENCE, reader.read()).await.unwrap().unwrap();
-    match unit {
-        Some(Unit::Text(text)) => String::from_utf8(text.to_vec()).unwrap(),
+/// Reads one message.
+pub(crate) async fn next(reader: &mut impl Reader<Item = Received>) -> String {
+    let received = tokio::time::timeout(PATIENCE, reader.read()).await.unwrap().unwrap();
+    match received {
+        Some(Received::Message(text)) => String::from_utf8(text.to_vec()).unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
 /// Sends every message back, until the peer closes its end.
-pub(crate) async fn echo(transport: impl Transport) {
+pub(crate) async fn echo(transport: impl ServerTransport) {
     let (mut reader, mut writer) = transport.split(&Limits::default());
-    while let Some(Unit::Text(text)) = reader.read().await.unwrap() {
+    while let Some(Received::Message(text)) = reader.read().await.unwrap() {
         writer.write(&mut queue([text])).await.unwrap();
     }
     writer.close().await;

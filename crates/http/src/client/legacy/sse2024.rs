@@ -2,7 +2,7 @@
 //! first event names the URL to post messages to. Deprecated; used for servers that support nothing
 //! else.
 
-use bowline_proto::codec::Unit;
+use bowline_proto::codec::Received;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use tokio::time::timeout;
 
@@ -21,7 +21,7 @@ pub(in super::super) async fn open(shared: &Shared) -> Option<MessageStream> {
     let reply = shared.get(None).await.ok().filter(Reply::is_stream)?;
     let mut events = reply.into_events(shared.body_limits());
     let event = timeout(shared.limits.idle, events.next()).await.ok()?.ok()?;
-    let Unit::Text(text) = event.unit else { return None };
+    let Received::Message(text) = event.data else { return None };
     let named = event.name.as_deref() == Some("endpoint");
     let reference = std::str::from_utf8(&text).ok().filter(|_| named)?;
     shared.post_to(within_origin(shared, reference.trim())?);
@@ -42,7 +42,7 @@ impl MessageStream {
         let Self(mut events) = self;
         let ended = loop {
             match events.message().await {
-                Ok(unit) => shared.deliver(unit).await,
+                Ok(received) => shared.deliver(received).await,
                 Err(ended) => break ended,
             }
         };

@@ -5,7 +5,7 @@
 use std::pin::Pin;
 use std::task::Poll;
 
-use bowline_proto::codec::Unit;
+use bowline_proto::client::Report;
 use bowline_proto::secrets::names_a_credential;
 use bowline_proto::transmit::SendFailure;
 use http::StatusCode;
@@ -119,14 +119,14 @@ impl Shared {
     /// Stops the clock of a request.
     async fn hold(&self, sending: &OutgoingRequest<'_>) {
         if let Some(id) = sending.mirror.and_then(|mirror| mirror.id) {
-            self.deliver(Unit::Held(id)).await;
+            self.deliver(Report::Held(id)).await;
         }
     }
 
     /// Starts the clock of a request anew.
     async fn grant(&self, sending: &OutgoingRequest<'_>) {
         if let Some(id) = sending.mirror.and_then(|mirror| mirror.id) {
-            self.deliver(Unit::Granted(id)).await;
+            self.deliver(Report::Granted(id)).await;
         }
     }
 }

@@ -31,10 +31,10 @@ impl Fetch for Cut {
 }
 
 fn shared(fetch: Arc<dyn Fetch>) -> Shared {
-    let (units, _received) = mpsc::channel(1);
+    let (deliveries, _received) = mpsc::channel(1);
     let address = Address::parse("http://127.0.0.1:1/mcp").unwrap();
     let whom = (address, HeaderMap::new(), fetch);
-    Shared::new(whom, Limits::default(), HttpClientLimits::default(), units)
+    Shared::new(whom, Limits::default(), HttpClientLimits::default(), deliveries)
 }
 
 // RFC 9110, 9.2.2.

@@ -10,6 +10,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::json::RawJson;
 use bowline_types::revision::Revision;
 
+use super::super::delivery::Report;
 use super::super::negotiate::{self, NegotiationStep, SentProbe};
 use super::super::rounds::InFlightCall;
 use super::{CallError, ClientConnection, ClientEvent, NegotiationError, Purpose, ServerProfile};
@@ -19,9 +20,22 @@ use crate::transmit::{FailureKind, SendFailure};
 const MOST_PROBES: usize = 2;
 
 impl ClientConnection {
+    /// Takes a report on a message of this client. One that a message failed is a sign of life; a
+    /// login is none.
+    pub(super) fn report(&mut self, report: Report, now: Instant) {
+        match report {
+            Report::Failed(failure) => {
+                self.note_arrival(now);
+                self.failed(*failure, now);
+            }
+            Report::Held(id) => self.held(id, now),
+            Report::Granted(id) => self.granted(id, now),
+        }
+    }
+
     /// Takes the report that a message failed. A failed notification or answer is only reported:
     /// nothing waits for it.
-    pub(super) fn failed(&mut self, failure: SendFailure, now: Instant) {
+    fn failed(&mut self, failure: SendFailure, now: Instant) {
         let Some(waiting) = failure.id.and_then(|id| self.waiting.abandon(id)) else {
             return self.odd(failure.reason);
         };
@@ -65,14 +79,14 @@ impl ClientConnection {
 
     /// A request waits for a credential. Its clock stops for as long as a user may take to answer a
     /// question, and then as long as the requests of a login may take.
-    pub(super) fn held(&mut self, id: i64, now: Instant) {
+    fn held(&mut self, id: i64, now: Instant) {
         let limits = self.config.limits();
         let longest = limits.question_timeout.saturating_add(limits.request_timeout);
         self.waiting.hold(id, longest, now);
     }
 
     /// A request was sent again with another credential.
-    pub(super) fn granted(&mut self, id: i64, now: Instant) {
+    fn granted(&mut self, id: i64, now: Instant) {
         self.waiting.release(id, now);
         self.clear_cache();
     }

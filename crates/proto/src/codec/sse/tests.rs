@@ -13,7 +13,7 @@ fn read(reader: &mut SseReader, bytes: &[u8], size: usize) -> Vec<SseEvent> {
 }
 
 fn message(text: &str) -> SseEvent {
-    SseEvent { name: None, data: Unit::Text(Bytes::copy_from_slice(text.as_bytes())) }
+    SseEvent { name: None, data: Received::Message(Bytes::copy_from_slice(text.as_bytes())) }
 }
 
 // spec: HTTP-35
@@ -21,8 +21,10 @@ fn message(text: &str) -> SseEvent {
 fn events_are_the_same_however_they_are_cut_and_whatever_ends_their_lines() {
     let text = "\u{feff}data: 0\n\n: hello\n\ndata: {\"a\":1}\nid: 7\n\nevent: endpoint\ndata:/x\n\n\
                 unknown: y\nretry: 250\n\ndata\n\ndata: 1\ndata: 2\n\n:\n\ndata: lost";
-    let endpoint =
-        SseEvent { name: Some("endpoint".to_owned()), data: Unit::Text(Bytes::from_static(b"/x")) };
+    let endpoint = SseEvent {
+        name: Some("endpoint".to_owned()),
+        data: Received::Message(Bytes::from_static(b"/x")),
+    };
     for newline in ["\n", "\r", "\r\n"] {
         let bytes = text.replace('\n', newline);
         for size in 1..=bytes.len() {
@@ -113,7 +115,7 @@ fn data_may_be_as_long_as_the_limit() {
         for size in 1..=text.len() {
             let events = read(&mut SseReader::new(5), format!("{text}\n\n").as_bytes(), size);
             let [SseEvent { data, .. }] = &events[..] else { panic!("{text:?}: {events:?}") };
-            assert_eq!(matches!(data, Unit::Text(_)), is_whole, "{text:?}");
+            assert_eq!(matches!(data, Received::Message(_)), is_whole, "{text:?}");
         }
     }
 }
@@ -132,7 +134,7 @@ fn a_line_may_be_as_long_as_its_bound_however_it_is_cut() {
         events.extend(read(&mut reader, b"\n\n", 1));
         let was_kept = match &events[..] {
             [] => reader.last_id().is_some(),
-            [SseEvent { data: Unit::Text(_), .. }] => true,
+            [SseEvent { data: Received::Message(_), .. }] => true,
             _ => false,
         };
         assert_eq!(was_kept, is_kept, "{} of {} bytes", &line[..4], line.len());
@@ -162,7 +164,7 @@ fn data_that_is_too_long_is_reported_once_at_constant_memory() {
             assert!(reader.buffer.len() <= FIELD + 6, "it keeps what it skips");
         }
         assert!(
-            matches!(&events[..], [SseEvent { data: Unit::TooLong(skipped), .. }, rest]
+            matches!(&events[..], [SseEvent { data: Received::TooLong(skipped), .. }, rest]
                 if skipped.head.len() == END && *rest == message("{}")),
             "{size}"
         );
@@ -176,7 +178,7 @@ fn many_lines_of_data_cannot_grow_past_the_limit() {
     assert_eq!(read(&mut reader, &bytes, 50), []);
     assert!(matches!(&reader.data, Data::TooLong(_)));
     let events = read(&mut reader, b"\n", 1);
-    assert!(matches!(events[..], [SseEvent { data: Unit::TooLong(_), .. }]));
+    assert!(matches!(events[..], [SseEvent { data: Received::TooLong(_), .. }]));
 }
 
 #[test]
@@ -187,7 +189,7 @@ fn the_ends_of_data_that_is_too_long_are_kept_however_it_is_cut() {
         let mut reader = SseReader::new(limit);
         let pieces = bytes.as_bytes().chunks(size);
         let events: Vec<_> = pieces.flat_map(|it| read(&mut reader, it, it.len())).collect();
-        let [SseEvent { data: Unit::TooLong(skipped), .. }] = &events[..] else {
+        let [SseEvent { data: Received::TooLong(skipped), .. }] = &events[..] else {
             panic!("{limit} {size}")
         };
         assert!(whole.as_bytes().starts_with(&skipped.head), "{limit} {size}");
@@ -236,7 +238,9 @@ fn written_events_are_read_back_unchanged() {
     assert_eq!(written, format!("{place}{event}:\n\n"));
     let mut reader = SseReader::new(100);
     let events = read(&mut reader, &out, 5);
-    let [SseEvent { data: Unit::Text(data), .. }] = &events[..] else { panic!("{events:?}") };
+    let [SseEvent { data: Received::Message(data), .. }] = &events[..] else {
+        panic!("{events:?}")
+    };
     let read: serde_json::Value = serde_json::from_slice(data).unwrap();
     assert_eq!(read, serde_json::from_str::<serde_json::Value>(json).unwrap());
     assert_eq!(reader.last_id(), Some("b"));
