@@ -125,14 +125,13 @@ fn code(error: &Error) -> Exit {
 }
 
 fn hint(error: &Error) -> Option<TerminalText> {
-    let text = with_causes(error);
     let hint = match code(error) {
         _ if error.is_too_long() => hints::SIZE,
         Exit::Timeout => hints::TIME,
         // A target that uses a login knows more (`LoginUse::explain`).
         Exit::Unauthorized => "the server refuses the credential that it was sent",
         Exit::Unreachable if error.is_closed() => hints::OUTPUT,
-        Exit::Unreachable if text.contains("cannot connect: ") => hints::of_connection(&text),
+        Exit::Unreachable => hints::of_connection(error.connect_failure()?),
         Exit::Violation if error.is_connect() => hints::SERVER,
         _ => return None,
     };

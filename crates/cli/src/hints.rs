@@ -1,5 +1,7 @@
 //! What the user can do when a server cannot be reached.
 
+use bowline::client::ConnectFailure;
+
 /// A page that is not there.
 pub(crate) const PATH: &str = "check the path of the address, which is often `/mcp`";
 
@@ -35,32 +37,12 @@ pub(crate) const CERTIFICATE: &str =
 /// Something else than MCP on standard output or at an address.
 pub(crate) const SERVER: &str = "is this an MCP server? `bowline check` says which rules it breaks";
 
-/// The hint for a connection to a URL that failed with this text, which names the URL.
-///
-/// The causes of such errors come from the operating system and from TLS, and only their text is
-/// left here.
-pub(crate) fn of_connection(text: &str) -> &'static str {
-    let text = text.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    match has(&["https://"]) {
-        true if has(&["corrupt message", "invalidcontenttype", "handshake eof"]) => NO_TLS,
-        true if has(&["certificate"]) => CERTIFICATE,
-        _ if has(&["lookup", "dns error", "resolve"]) => NAME,
+/// The hint for a connection to a URL that failed.
+pub(crate) fn of_connection(cause: ConnectFailure) -> &'static str {
+    match cause {
+        ConnectFailure::NoTls => NO_TLS,
+        ConnectFailure::UntrustedCertificate => CERTIFICATE,
+        ConnectFailure::UnknownHost => NAME,
         _ => PORT,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cause_of_a_failed_connection_has_its_hint() {
-        let of = |text: &str| of_connection(&format!("POST https://a.example/mcp: {text}"));
-        assert_eq!(of("received corrupt message of type InvalidContentType"), NO_TLS);
-        assert_eq!(of("tls handshake eof"), NO_TLS);
-        assert_eq!(of("invalid peer certificate: UnknownIssuer"), CERTIFICATE);
-        assert_eq!(of("dns error: failed to lookup address information"), NAME);
-        assert_eq!(of("tcp connect error: Connection refused (os error 111)"), PORT);
     }
 }

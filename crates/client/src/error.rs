@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bowline_proto::client::{CallError, NegotiationError};
 use bowline_proto::codec::long::Oversize;
-use bowline_proto::transmit::FailureKind;
+use bowline_proto::transmit::{ConnectFailure, FailureKind};
 use bowline_transport::child::StderrTail;
 use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
@@ -103,6 +103,21 @@ impl Error {
             #[cfg(feature = "http")]
             Kind::Address(_) => true,
             _ => false,
+        }
+    }
+
+    /// Why no connection to a server over HTTP could be opened, if that is what failed. Local
+    /// servers fail in other ways ([`is_connect`](Self::is_connect), [`is_closed`](Self::is_closed)).
+    pub fn connect_failure(&self) -> Option<ConnectFailure> {
+        match self.0.kind {
+            Kind::Call(CallError::Failed { kind: FailureKind::Unreachable(cause), .. }) => {
+                Some(cause)
+            }
+            Kind::Connect(ConnectError::Negotiation(NegotiationError::Unreachable {
+                cause,
+                ..
+            })) => cause,
+            _ => None,
         }
     }
 
@@ -271,7 +286,9 @@ impl Error {
             Kind::Connect(ConnectError::Closed(_)) | Kind::SlowStart(..) => true,
             Kind::Connect(_) => self.is_timeout(),
             Kind::Call(CallError::Failed { kind, .. }) => match kind {
-                FailureKind::NotSent | FailureKind::SessionLost => true,
+                FailureKind::NotSent | FailureKind::Unreachable(_) | FailureKind::SessionLost => {
+                    true
+                }
                 FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 503),
                 FailureKind::Lost
                 | FailureKind::NoAnswer
@@ -290,9 +307,10 @@ impl Error {
             Kind::Closed { sent, .. } => *sent,
             Kind::Call(CallError::NotOffered { .. }) | Kind::Input(_) | Kind::Denied(_) => false,
             Kind::Call(CallError::Failed { kind, .. }) => match kind {
-                FailureKind::NotSent | FailureKind::SessionLost | FailureKind::Unauthorized => {
-                    false
-                }
+                FailureKind::NotSent
+                | FailureKind::Unreachable(_)
+                | FailureKind::SessionLost
+                | FailureKind::Unauthorized => false,
                 FailureKind::Refused(status) => *status >= 500 && *status != 503,
                 FailureKind::Lost | FailureKind::NoAnswer | FailureKind::TooLong(_) => true,
             },
@@ -321,7 +339,10 @@ impl Error {
         }
         let Kind::Call(CallError::Failed { kind, .. }) = self.0.kind else { return false };
         match kind {
-            FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer => true,
+            FailureKind::NotSent
+            | FailureKind::Unreachable(_)
+            | FailureKind::Lost
+            | FailureKind::NoAnswer => true,
             FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 502 | 503 | 504),
             FailureKind::SessionLost | FailureKind::Unauthorized | FailureKind::TooLong(_) => false,
         }

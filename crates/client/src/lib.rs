@@ -175,10 +175,11 @@ mod group;
 mod relay;
 
 #[cfg(feature = "http")]
-pub use bowline_http::client::{HttpClientLimits, HttpTransport};
+pub use bowline_http::client::{HttpClientLimits, HttpTransport, connect_failure};
 pub use bowline_proto::client::CacheOptions;
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::mirror::x_mcp_header;
+pub use bowline_proto::transmit::ConnectFailure;
 #[cfg(feature = "skills")]
 pub use bowline_skills::{Skill, SkillFile, SkillFiles, SkillMismatch};
 pub use bowline_transport::child::{Command, Restart};

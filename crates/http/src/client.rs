@@ -10,7 +10,8 @@
 //! * `reply` — the head of an HTTP response;
 //! * `events`, `peek` — event streams, and which message is the awaited answer;
 //! * `legacy/` — sessions: resumption, the GET stream, the HTTP+SSE transport of 2024-11-05;
-//! * `failure` — every kind of failure, as a sentence;
+//! * `failure` — every kind of failure, as a sentence; `connect_failure` — why a server cannot be
+//!   reached;
 //! * `redirect` — receives the answer of an authorization server (feature `auth-client`);
 //! * [`guarded`](GuardedFetcher) — requests to authorization servers, at permitted addresses only
 //!   (feature `auth-fetch`);
@@ -25,6 +26,7 @@
 
 mod address;
 mod authorize;
+mod connect_failure;
 mod connector;
 mod events;
 mod exchange;
@@ -45,6 +47,7 @@ mod transport;
 
 pub use self::address::InvalidAddress;
 pub use self::authorize::{Authorize, AuthorizeMessage, MessageOperation, RefusalVerdict};
+pub use self::connect_failure::connect_failure;
 pub use self::fetch::{BoxError, RequestBody};
 #[cfg(feature = "auth-fetch")]
 pub use self::guarded::GuardedFetcher;

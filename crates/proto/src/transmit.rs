@@ -50,6 +50,7 @@ impl SendFailure {
             FailureKind::Refused(status) => Some(status),
             FailureKind::Unauthorized => Some(401),
             FailureKind::NotSent
+            | FailureKind::Unreachable(_)
             | FailureKind::SessionLost
             | FailureKind::Lost
             | FailureKind::NoAnswer
@@ -64,6 +65,8 @@ impl SendFailure {
 pub enum FailureKind {
     /// The message never reached the server, so it can be sent again.
     NotSent,
+    /// No connection to the server could be opened, so the message can be sent again.
+    Unreachable(ConnectFailure),
     /// The server refused the message with this HTTP status and did not process it.
     Refused(u16),
     /// The server demands a credential that the client could not obtain (HTTP status 401). It did not
@@ -79,6 +82,20 @@ pub enum FailureKind {
     /// The answer of the server was skipped, because it is too long. The server has processed the
     /// message.
     TooLong(Oversize),
+}
+
+/// Why no connection to a server could be opened, as far as a user can act on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectFailure {
+    /// The name of the host has no address.
+    UnknownHost,
+    /// The server answered the TLS handshake with something else: it speaks plain HTTP.
+    NoTls,
+    /// This system does not trust the certificate of the server.
+    UntrustedCertificate,
+    /// Another reason, such as a port at which nothing listens.
+    Other,
 }
 
 /// The stream that a message belongs to.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bowline_proto::transmit::ConnectFailure;
 use bowline_types::revision::Revision;
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ enum Kind {
     /// The process could not be started, or the URL is wrong.
     Start,
     /// There is no connection.
-    Unreachable,
+    Unreachable(ConnectFailure),
     /// The process ended.
     Ended,
     /// HTTP answered with this status, and without a message.
@@ -40,8 +41,8 @@ impl CheckError {
         Self::new(Kind::Start, text)
     }
 
-    pub(super) fn unreachable(text: impl Into<String>) -> Self {
-        Self::new(Kind::Unreachable, text)
+    pub(super) fn unreachable(cause: ConnectFailure, text: impl Into<String>) -> Self {
+        Self::new(Kind::Unreachable(cause), text)
     }
 
     pub(super) fn ended(text: impl Into<String>) -> Self {
@@ -105,9 +106,12 @@ impl CheckError {
         }
     }
 
-    /// Whether there is no connection to the server.
-    pub fn is_unreachable(&self) -> bool {
-        self.kind == Kind::Unreachable
+    /// Why there is no connection to the server, if there is none.
+    pub fn connect_failure(&self) -> Option<ConnectFailure> {
+        match self.kind {
+            Kind::Unreachable(cause) => Some(cause),
+            _ => None,
+        }
     }
 
     /// Whether the process of the server ended by itself.
@@ -137,7 +141,7 @@ impl CheckError {
 
     /// Whether there is no server to talk to, whatever the revision.
     pub(super) fn is_out_of_reach(&self) -> bool {
-        matches!(self.kind, Kind::Start | Kind::Unreachable)
+        matches!(self.kind, Kind::Start | Kind::Unreachable(_))
     }
 
     fn new(kind: Kind, text: impl Into<String>) -> Self {

@@ -5,13 +5,14 @@ mod origin;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bowline_http::client::{RawAnswer, RawHttp};
+use bowline_http::client::{RawAnswer, RawHttp, connect_failure};
 use bowline_proto::codec::Received;
 use bowline_proto::codec::sse::SseReader;
 use bowline_proto::members::Members;
 use bowline_proto::mirror;
 use bowline_proto::mirror::params::{ParamHeader, headers_for};
 use bowline_proto::mirror::x_mcp_header::mirrored;
+use bowline_proto::transmit::ConnectFailure;
 use bowline_types::json::{RawJson, Schema};
 use bowline_types::meta::key;
 use bowline_types::method::Method;
@@ -43,12 +44,19 @@ pub(super) struct Posts {
     pub(super) session: Option<String>,
     pub(super) version: Option<String>,
     /// Why the server cannot be reached, if so.
-    pub(super) gone: Option<String>,
+    pub(super) gone: Option<Gone>,
     /// Documents that the server names at other origins. They are not fetched: a stranger's server could
     /// make the check call any address that this machine reaches.
     pub(super) unfetched: BTreeSet<String>,
     /// The status and the body of the last answer.
     last: Option<(StatusCode, String)>,
+}
+
+/// Why a server cannot be reached, for programs and for people.
+#[derive(Debug)]
+pub(super) struct Gone {
+    cause: ConnectFailure,
+    reason: String,
 }
 
 /// An HTTP request of the check, before the usual headers are added.
@@ -108,7 +116,8 @@ impl Posts {
         let answer = match answer {
             Err(_) => return (facts, Vec::new()),
             Ok(Err(error)) => {
-                self.gone.get_or_insert(with_causes(&*error));
+                let cause = connect_failure(&*error);
+                self.gone.get_or_insert(Gone { cause, reason: with_causes(&*error) });
                 return (facts, Vec::new());
             }
             Ok(Ok(answer)) => answer,
@@ -145,8 +154,8 @@ impl Posts {
     pub(super) fn silence(&self) -> CheckError {
         let (origin, path) = split(&self.url);
         let place = format!("{origin}{path}");
-        if let Some(reason) = &self.gone {
-            return CheckError::unreachable(format!("{place}: {reason}"));
+        if let Some(Gone { cause, reason }) = &self.gone {
+            return CheckError::unreachable(*cause, format!("{place}: {reason}"));
         }
         let Some((status, body)) = &self.last else { return CheckError::silent() };
         let body = if body.is_empty() { "no body" } else { body };
@@ -344,7 +353,7 @@ impl Reading<'_> {
             length += piece.len();
             if length > LONGEST {
                 let reason = format!("a stream has more than {LONGEST} bytes");
-                self.posts.gone.get_or_insert(reason);
+                self.posts.gone.get_or_insert(Gone { cause: ConnectFailure::Other, reason });
                 return;
             }
             reader.feed(&piece);

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use bowline::Client;
 use bowline::client::{ClientBuilder, Error, ToolOutcome};
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::{ErrorObject, MissingCapability};
 use bowline_types::json::RawJson;
 use bowline_types::progress::ProgressParams;
-use bowline_types::text::with_causes;
 
 use crate::arguments::{Words, standard_input};
 use crate::client::Questions;
@@ -96,7 +96,7 @@ impl Args {
         let exit = if outcome.is_error() { Exit::Refused } else { Exit::Done };
         // Up to 2025-11-25 a tool that may not ask the model fails with a text.
         let lacks_model =
-            !self.request.has_model() && outcome.is_error() && needs_model(&outcome.text());
+            !self.request.has_model() && outcome.is_error() && asks_model(&outcome.text());
         let shown = self.shown(tool, &outcome)?;
         if self.request.json {
             json::print(&outcome.into_message());
@@ -151,22 +151,29 @@ async fn call(
 ) -> Result<ToolOutcome, Failure> {
     let arguments = tools::arguments(client, tool, words).await?;
     match client.call(tool, arguments).progress(|progress| show(bar, &progress)).await {
-        Err(error) if needs_roots(&error) => Err(Failure::from(error).hint(ROOTS)),
-        Err(error) if needs_model(&with_causes(&error)) => Err(Failure::from(error).hint(MODEL)),
+        Err(error) if lacks(&error, |it| it.roots.is_some()) => {
+            Err(Failure::from(error).hint(ROOTS))
+        }
+        Err(error)
+            if lacks(&error, |it| it.sampling.is_some())
+                || error.rpc().is_some_and(|rpc| asks_model(&rpc.message)) =>
+        {
+            Err(Failure::from(error).hint(MODEL))
+        }
         Err(error) if error.is_refused() => Err(tools::explain(client, tool, error).await),
         outcome => Ok(outcome?),
     }
 }
 
-/// Whether a call failed because the client declares no roots.
-fn needs_roots(error: &Error) -> bool {
-    let missing: Option<MissingCapability> = error.rpc().and_then(ErrorObject::parse_data);
-    missing.is_some_and(|missing| missing.required_capabilities.roots.is_some())
+/// Whether a server writes that it needs a model. Before 2026-07-28 no error code says so.
+fn asks_model(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("sampling")
 }
 
-/// Whether a call failed because the client has no model, as far as the text tells.
-fn needs_model(text: &str) -> bool {
-    text.to_ascii_lowercase().contains("sampling")
+/// Whether a call failed because the client does not declare a capability.
+fn lacks(error: &Error, capability: impl FnOnce(&ClientCapabilities) -> bool) -> bool {
+    let missing: Option<MissingCapability> = error.rpc().and_then(ErrorObject::parse_data);
+    missing.is_some_and(|missing| capability(&missing.required_capabilities))
 }
 
 /// Shows progress, if standard error is a terminal.

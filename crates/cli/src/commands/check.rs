@@ -167,14 +167,14 @@ fn failure(error: &CheckError, place: &Place) -> Failure {
         _ => Exit::Unreachable,
     };
     let text = error.to_string();
-    let hint: TerminalText = match (place, error.http_status()) {
-        (Place::Url(url), Some(401)) => text!("bowline login {}", demand::quoted(url)),
-        (_, Some(404 | 405 | 410)) => hints::PATH.into(),
-        _ if error.is_unreachable() => hints::of_connection(&text).into(),
+    let hint: TerminalText = match (place, error.http_status(), error.connect_failure()) {
+        (Place::Url(url), Some(401), _) => text!("bowline login {}", demand::quoted(url)),
+        (_, Some(404 | 405 | 410), _) => hints::PATH.into(),
+        (_, _, Some(cause)) => hints::of_connection(cause).into(),
         _ if error.is_timeout() => hints::TIME.into(),
         _ if error.is_ended() => hints::OUTPUT.into(),
-        (Place::Command(_), _) => "is this a server that speaks MCP on standard output?".into(),
-        (Place::Url(_), _) => hints::ADDRESS.into(),
+        (Place::Command(_), ..) => "is this a server that speaks MCP on standard output?".into(),
+        (Place::Url(_), ..) => hints::ADDRESS.into(),
     };
     Failure::new(exit, lines(text)).hint(hint)
 }

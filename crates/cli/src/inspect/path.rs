@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use bowline::client::{ConnectFailure, connect_failure};
 use bowline_types::host::is_this_machine;
 use http::Uri;
 use hyper_rustls::ConfigBuilderExt as _;
@@ -105,16 +106,18 @@ impl Path {
 
     async fn secure(&mut self, stream: TcpStream) -> Result<String, Failure> {
         let failed = |error: &dyn std::fmt::Display| {
-            let text = format!("no TLS with `https://{}`: {error}", self.host);
-            let hint = match hints::of_connection(&text) {
-                hints::NO_TLS => hints::NO_TLS,
-                _ => hints::CERTIFICATE,
-            };
-            unreachable(line(text)).hint(hint)
+            unreachable(line(format!("no TLS with `https://{}`: {error}", self.host)))
+                .hint(hints::CERTIFICATE)
         };
         let name = ServerName::try_from(self.host.clone()).map_err(|error| failed(&error))?;
         let connector = TlsConnector::from(Arc::new(trusting().map_err(|error| failed(&error))?));
-        let stream = connector.connect(name, stream).await.map_err(|error| failed(&error))?;
+        let stream =
+            connector.connect(name, stream).await.map_err(|error| {
+                match connect_failure(&error) {
+                    ConnectFailure::NoTls => failed(&error).hint(hints::NO_TLS),
+                    _ => failed(&error),
+                }
+            })?;
         let version = stream.get_ref().1.protocol_version();
         Ok(version.map(|version| format!("{version:?}").replace('_', ".")).unwrap_or_default())
     }

@@ -30,6 +30,8 @@ use self::proxy::Proxied;
 use self::resolve::HostResolver;
 pub(super) use self::resolve::{ResolveHost, SystemResolver};
 use super::address::{Address, InvalidAddress};
+#[cfg(feature = "tls")]
+use super::connect_failure::NoRoots;
 use super::fetch::{BoxError, Fetch, Incoming, RequestBody};
 use super::limits::HttpClientLimits;
 
@@ -114,10 +116,10 @@ fn secured(proxied: Proxied, address: &Address, limits: &HttpClientLimits) -> Ar
             let secure = builder.https_only().enable_all_versions().wrap_connector(proxied);
             pooled(secure, address, limits)
         }
-        Err(error) => Arc::new(Unavailable(format!(
+        Err(error) => Arc::new(Unavailable(NoRoots(format!(
             "no certificate to trust was found ({error}); install those of the system, such as \
              the package `ca-certificates`, or name a file with `SSL_CERT_FILE`"
-        ))),
+        )))),
     }
 }
 
@@ -128,9 +130,9 @@ fn secured(_: Proxied, _: &Address, _: &HttpClientLimits) -> Arc<dyn Fetch> {
 
 /// A client that cannot be used: every request fails with this reason. Nothing is sent, so callers
 /// may repeat their requests once the cause is mended.
-struct Unavailable(String);
+struct Unavailable<E>(E);
 
-impl Fetch for Unavailable {
+impl<E: Into<BoxError> + Clone + Send + Sync + 'static> Fetch for Unavailable<E> {
     fn fetch(
         self: Arc<Self>,
         _: Request<RequestBody>,

@@ -16,6 +16,7 @@ use http::{Method, StatusCode};
 use hyper_util::client::legacy;
 
 use super::address::Address;
+use super::connect_failure::connect_failure;
 use super::connector::{CutOff, Unreachable};
 use super::events::Ended;
 use super::fetch::BoxError;
@@ -43,11 +44,12 @@ impl fmt::Display for RequestLine<'_> {
 impl RequestLine<'_> {
     /// No response came.
     ///
-    /// [`FailureKind::NotSent`] only if that is certain: the connection was never made, or the
-    /// server reported that it has not seen the request.
+    /// [`FailureKind::Unreachable`] and [`FailureKind::NotSent`] only if that is certain: the
+    /// connection was never made, or the server reported that it has not seen the request.
     pub(super) fn unanswered(self, error: &BoxError) -> SendFailure {
         if let Some(unreachable) = error.downcast_ref::<Unreachable>() {
-            return failure(FailureKind::NotSent, format!("{self}: {}", with_causes(unreachable)));
+            let kind = FailureKind::Unreachable(connect_failure(unreachable));
+            return failure(kind, format!("{self}: {}", with_causes(unreachable)));
         }
         if let Some(cut_off) = error.downcast_ref::<CutOff>().filter(|it| it.is_unseen) {
             return failure(FailureKind::NotSent, format!("{self}: {}", with_causes(cut_off)));
@@ -56,9 +58,12 @@ impl RequestLine<'_> {
         let known = error.downcast_ref::<legacy::Error>();
         // Its own text says only which part of its code failed; the cause says why.
         let why = with_causes(known.and_then(StdError::source).unwrap_or(&**error));
-        match known.is_some_and(legacy::Error::is_connect) {
-            true => failure(FailureKind::NotSent, format!("{self}: cannot connect: {why}")),
-            false => self.lost(format_args!("no answer: {why}")),
+        match known.filter(|known| known.is_connect()) {
+            Some(known) => {
+                let kind = FailureKind::Unreachable(connect_failure(known));
+                failure(kind, format!("{self}: cannot connect: {why}"))
+            }
+            None => self.lost(format_args!("no answer: {why}")),
         }
     }
 

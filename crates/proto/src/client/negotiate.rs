@@ -33,7 +33,7 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 
 use super::ClientConfig;
-use crate::transmit::{FailureKind, SendFailure};
+use crate::transmit::{ConnectFailure, FailureKind, SendFailure};
 use crate::wire::project::Project;
 
 /// A server, as it described itself in the negotiation. Fixed for the life of the connection; a
@@ -270,6 +270,8 @@ pub enum NegotiationError {
         reason: String,
         /// The HTTP status of the refusal, if there was one.
         status: Option<u16>,
+        /// Why no connection could be opened, if that failed.
+        cause: Option<ConnectFailure>,
     },
     /// The server demands a credential that the client could not obtain.
     Unauthorized(String),
@@ -285,7 +287,11 @@ impl NegotiationError {
         if failure.kind == FailureKind::NoAnswer {
             return Self::Invalid(failure.reason.clone());
         }
-        Self::Unreachable { reason: failure.reason.clone(), status: failure.http_status() }
+        let cause = match failure.kind {
+            FailureKind::Unreachable(cause) => Some(cause),
+            _ => None,
+        };
+        Self::Unreachable { reason: failure.reason.clone(), status: failure.http_status(), cause }
     }
 
     /// The first message was refused with an error of the server.

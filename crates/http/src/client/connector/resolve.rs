@@ -9,6 +9,7 @@ use futures_core::future::BoxFuture;
 use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use tower_service::Service;
 
+use super::super::connect_failure::UnknownHost;
 use super::super::fetch::BoxError;
 
 /// Finds the addresses of a host.
@@ -23,7 +24,10 @@ pub(in super::super) struct SystemResolver;
 impl ResolveHost for SystemResolver {
     fn resolve(&self, host: Name) -> BoxFuture<'static, Result<Vec<SocketAddr>, BoxError>> {
         let found = GaiResolver::new().call(host);
-        Box::pin(async move { Ok(found.await?.collect()) })
+        Box::pin(async move {
+            let found = found.await.map_err(|error| UnknownHost(error.into()))?;
+            Ok(found.collect())
+        })
     }
 }
 

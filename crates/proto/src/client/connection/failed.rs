@@ -69,7 +69,10 @@ impl ClientConnection {
                 | FailureKind::TooLong(_) => {
                     self.keep_alive_answered();
                 }
-                FailureKind::NotSent | FailureKind::Lost | FailureKind::NoAnswer => {
+                FailureKind::NotSent
+                | FailureKind::Unreachable(_)
+                | FailureKind::Lost
+                | FailureKind::NoAnswer => {
                     self.keep_alive_failed();
                 }
             },
