@@ -16,22 +16,21 @@ use bowline_proto::request::SuccessKind;
 use bowline_transport::connect::Link;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::code;
-use bowline_types::json::{Object, RawJson};
+use bowline_types::json::RawJson;
 use bowline_types::progress::ProgressParams;
-use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
-use bowline_types::rpc::Rpc;
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::watch::Watch;
 use crate::audit::ToolCallOutcome;
+use crate::caller::Caller;
 use crate::consent::Attempt;
 use crate::error::{Error, Result};
-use crate::relay::Caller;
-use crate::task::read;
-use crate::task::wait::{TaskWait, TaskWaiter, wait_or_cancel};
+use crate::host::Application;
+use crate::request::{ask_on_behalf, check_open, explain, object};
+use crate::task::{TaskWait, created, wait_or_cancel};
 
 /// A call that is sent when it is awaited.
 ///
@@ -69,7 +68,7 @@ struct Plan<T> {
     attempt: Option<(Box<Attempt>, Judge<T>)>,
     repair: Option<(i64, Repair)>,
     /// What waits for the task that the call may become; only calls of tools may.
-    tasks: Option<Arc<dyn TaskWaiter>>,
+    tasks: Option<Arc<Application>>,
     /// The caller on whose behalf a relay makes the call.
     caller: Option<Arc<Caller>>,
 }
@@ -118,9 +117,9 @@ impl<T> ClientCall<'static, T> {
     }
 
     /// Waits for the task that the call may become.
-    pub(crate) fn with_tasks(mut self, tasks: Arc<dyn TaskWaiter>) -> Self {
+    pub(crate) fn with_tasks(mut self, application: Arc<Application>) -> Self {
         if let Ok(plan) = &mut self.plan {
-            plan.tasks = Some(tasks);
+            plan.tasks = Some(application);
         }
         self
     }
@@ -260,7 +259,7 @@ impl<'a, T> ClientCall<'a, T> {
                 }
                 _ => return read(subject, &answer.result),
             };
-            let task = read::created(&link, &subject, &answer.result)?;
+            let task = created(&link, &subject, &answer.result)?;
             let wait = TaskWait { link, subject: subject.clone(), timeout, deadline, task, caller };
             let wait = Box::pin(wait_or_cancel(tasks, wait));
             let result = match watch.zip(progress) {
@@ -302,27 +301,7 @@ pub(crate) struct FirstAnswer<T> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) answer: CallAnswer,
-    pub(crate) tasks: Arc<dyn TaskWaiter>,
-}
-
-/// A request of a method. Params are structs of `bowline-types`, so they serialize to an object.
-pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
-    CallRequest::new(R::METHOD, object(params))
-}
-
-/// Params as they are sent; they serialize to an object.
-pub(crate) fn object(params: &impl Serialize) -> Object {
-    Object::of(params).unwrap_or_default()
-}
-
-/// Reads a result as the type of its method.
-///
-/// # Errors
-///
-/// If it does not have that type; `subject` is what was called.
-pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &RawJson) -> Result<T> {
-    let invalid = |error: ReadError| CallError::Invalid(error.within("result").to_string());
-    result.parse().map_err(|error| Error::call(subject, invalid(error)))
+    pub(crate) tasks: Arc<Application>,
 }
 
 type Report<'a> = Box<dyn FnMut(ProgressParams) + Send + 'a>;
@@ -367,43 +346,4 @@ async fn asked(
     let mut watch = Watch::new(link, request);
     let outcome = Box::pin(watch.answer(report)).await;
     Ok((explain(link, subject, outcome)?, Some(watch)))
-}
-
-/// Makes a call on behalf of the caller of a relay, if there is one, and awaits its answer.
-pub(crate) async fn ask_on_behalf(
-    link: &Link,
-    subject: &str,
-    request: impl Into<Box<CallRequest>>,
-    caller: Option<&Arc<Caller>>,
-) -> Result<CallAnswer> {
-    check_open(link, subject)?;
-    let outcome = link.call(request, caller.map(Caller::observer)).await;
-    explain(link, subject, outcome)
-}
-
-/// Makes a call and awaits its answer.
-pub(crate) async fn ask(
-    link: &Link,
-    subject: &str,
-    request: impl Into<Box<CallRequest>>,
-) -> Result<CallAnswer> {
-    check_open(link, subject)?;
-    let outcome = link.call(request, None).await;
-    explain(link, subject, outcome)
-}
-
-pub(crate) fn check_open(link: &Link, subject: &str) -> Result<()> {
-    if link.is_closed() { Err(Error::unsent(subject, link.failure())) } else { Ok(()) }
-}
-
-pub(crate) fn explain(
-    link: &Link,
-    subject: &str,
-    outcome: Result<CallAnswer, CallError>,
-) -> Result<CallAnswer> {
-    match outcome {
-        Ok(answer) => Ok(answer),
-        Err(CallError::Closed) => Err(Error::cut_off(subject, link.failure())),
-        Err(error) => Err(Error::call(subject, error)),
-    }
 }

@@ -17,11 +17,12 @@ use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 
 use crate::builder::ClientBuilder;
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
 use crate::connect::Connect;
 use crate::error::{Error, Result};
 use crate::host::Application;
 use crate::log_level;
+use crate::request;
 
 /// A connection to one server; cheap to clone, and shared by its clones.
 ///
@@ -154,7 +155,7 @@ impl Client {
 
     /// A request with the log level of this client.
     pub(crate) fn request<R: Rpc>(&self, params: &R::Params) -> CallRequest {
-        let mut request = call::request::<R>(params);
+        let mut request = request::of::<R>(params);
         request.log_level = self.log_level;
         request
     }

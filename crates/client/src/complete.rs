@@ -7,9 +7,10 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde::Deserialize;
 
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::Result;
+use crate::request;
 
 impl Client {
     /// Asks for suggestions for an argument of a prompt or of a resource template.
@@ -93,11 +94,11 @@ fn read(result: &RawJson) -> Result<Completion> {
     }
 
     let subject = Method::CompletionComplete.name();
-    let Outer { completion: Some(completion) } = call::read(subject, result)? else {
+    let Outer { completion: Some(completion) } = request::read(subject, result)? else {
         return Ok(Completion::default());
     };
-    match call::read(subject, &completion)? {
+    match request::read(subject, &completion)? {
         Inner { values: None } => Ok(Completion::default()),
-        Inner { values: Some(_) } => call::read(subject, &completion),
+        Inner { values: Some(_) } => request::read(subject, &completion),
     }
 }

@@ -25,17 +25,17 @@ use bowline_types::tool::{TaskSupport, ToolDefinition};
 use futures_core::future::BoxFuture;
 
 use crate::answer::Elicitation;
+use crate::caller::CallerSessions;
 use crate::catalogue::{Catalogue, KnownTool, OutputCheck};
 use crate::consent::{Attempt, Oversight};
 use crate::error::{Error, Result};
 use crate::extension::Extensions;
 use crate::hook::{Observer, WireObserver};
 use crate::question_tasks::{self, QuestionTasks};
-use crate::relay::CallerSessions;
 use crate::root_list::{RootList, Roots};
 use crate::sample::Sampling;
 use crate::server_identity::ServerIdentity;
-use crate::task::hints::TaskHints;
+use crate::task_hints::TaskHints;
 
 /// The handlers and hooks that the application has set.
 #[derive(Clone, Debug, Default)]

@@ -58,59 +58,6 @@
 //! A [`Group`] offers the tools of several servers under names that the application chooses.
 //! [`Client::relay`] makes a client a service that a server can mount.
 //!
-//! # Reading order
-//!
-//! For readers of the source. Connecting:
-//!
-//! * `client`: the handle of an application to one server.
-//! * `builder`: the configuration of a client before it connects.
-//! * [`connect`]: what a client can connect to: a command to start, or any transport.
-//! * `http`: connecting over HTTP, and logging in; `disabled`: methods of features that are off.
-//! * `era`: remembers which servers begin with a handshake.
-//!
-//! Calls:
-//!
-//! * `call`: one call: its options, its answer, reading the result.
-//! * `error`: the errors of a client, and whether a retry may help.
-//! * `list`: paged lists as streams.
-//! * `tools`: lists and calls tools.
-//! * `tool_outcome`: the result of a tool, and how to read it.
-//! * `deadline`: times that lie ahead.
-//! * `catalogue`: the tools of the last list, against which results are checked.
-//! * `resources`, `prompts`, `complete`: the calls of the other features.
-//! * `skills`: lists, loads and verifies skills.
-//! * `log_level`: sets the log level of a session.
-//! * `server_extension`: calls of methods that extensions define.
-//! * `task`: calls that the server continues as tasks.
-//!
-//! Changes:
-//!
-//! * `subscribe`: subscriptions to changes, as streams.
-//! * `inbox`: the changes of one subscription that wait for their reader.
-//!
-//! Questions of the server:
-//!
-//! * `host`: the application behind a client: its handlers, and what they know of the server.
-//! * `extension`: the extensions that the application declares, and their notifications.
-//! * `hook`: functions that the application registered.
-//! * `server_identity`: which server a question or a record belongs to.
-//! * `answer`: questions to the user, and their answers.
-//! * `web_page`: pages that the user is to visit, and what is suspicious about them.
-//! * `sensitive`: guesses whether a text asks for a secret.
-//! * `sample`: requests to the application's model.
-//! * `question_tasks`: questions that the server asks as tasks.
-//! * `roots`: sets the roots of a connection; `root_list`: checks them.
-//!
-//! Control of tool calls:
-//!
-//! * `consent`: asks the application before a tool call.
-//! * `audit`: one record per tool call.
-//!
-//! Several servers, and servers behind servers:
-//!
-//! * `group`: several servers, offered as one.
-//! * `relay`: a client as a service that a server can mount.
-//!
 //! [`allow_urls`]: ClientBuilder::allow_urls
 //! [`audit`]: ClientBuilder::audit
 //! [`label`]: ClientBuilder::label
@@ -125,54 +72,73 @@
 //! [`roots`]: ClientBuilder::roots
 //! [`trust_annotations`]: ClientBuilder::trust_annotations
 
-// One group per group of the reading order above; the formatter sorts within a group.
+// In reading order: modules use those of their own group and of the groups below. `builder` and
+// `client` use each other, as do `inbox` and `subscribe`.
 
-mod builder;
-mod client;
-pub mod connect;
-mod deadline;
-#[cfg(not(feature = "auth"))]
-mod disabled;
-mod era;
-#[cfg(feature = "http")]
-mod http;
+// Several servers offered as one, and a client as a service that a server can mount.
+mod group;
+mod relay;
 
-mod call;
-mod catalogue;
+// What an application does with a server: the calls of each feature, as methods of the client.
 mod complete;
-mod error;
-mod list;
-mod log_level;
 mod prompts;
 mod resources;
+mod roots;
 mod server_extension;
 #[cfg(feature = "skills")]
 mod skills;
-mod task;
-mod tool_outcome;
+mod task_handle;
 mod tools;
 mod view;
 
+// Changes that a server reports, as streams; those that wait for their reader.
 mod inbox;
 mod subscribe;
 
-mod answer;
-mod extension;
-mod hook;
+// Connecting over HTTP, and logging in; the methods of features that are off.
+#[cfg(not(feature = "auth"))]
+mod disabled;
+#[cfg(feature = "http")]
+mod http;
+
+// The handle to one server, and what is configured before it connects.
+mod builder;
+mod client;
+
+// How a connection is opened: over any transport, or to a command; servers known to be legacy.
+pub mod connect;
+mod era;
+
+// One call: its options, the task that it may become, and how its result is read.
+mod call;
+mod list;
+mod log_level;
+mod request;
+mod task;
+mod tool_outcome;
+
+// The application behind a client: its handlers, and what they know of the server.
 mod host;
+
+// What the handlers of the application get, and what they answer.
+mod answer;
+mod audit;
+mod caller;
+mod catalogue;
+mod consent;
+mod extension;
 mod question_tasks;
 mod root_list;
-mod roots;
 mod sample;
 mod sensitive;
 mod server_identity;
+mod task_hints;
+
+// What everything above uses.
+mod deadline;
+mod error;
+mod hook;
 mod web_page;
-
-mod audit;
-mod consent;
-
-mod group;
-mod relay;
 
 #[cfg(feature = "http")]
 pub use bowline_http::client::{HttpClientLimits, HttpTransport, connect_failure};
@@ -209,7 +175,7 @@ pub use crate::server_extension::ServerExtension;
 #[cfg(feature = "skills")]
 pub use crate::skills::LoadedSkill;
 pub use crate::subscribe::{Change, Changes, SubscriptionBuilder};
-pub use crate::task::{TaskHandle, TaskState};
+pub use crate::task_handle::{TaskHandle, TaskState};
 pub use crate::tool_outcome::ToolOutcome;
 pub use crate::view::View;
 pub use crate::web_page::{Suspicion, WebPage};

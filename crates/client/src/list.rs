@@ -21,8 +21,8 @@ use bowline_types::rpc::Rpc;
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 
-use crate::call;
 use crate::error::{Error, Result};
+use crate::request;
 
 /// The most items that [`List::all`] returns; longer lists can be read as a stream.
 const ALL: usize = 100_000;
@@ -97,7 +97,7 @@ impl<T> List<T> {
         R::Result: PagedResult<Item: Into<T>>,
     {
         let read = |result: &RawJson| result.parse::<R::Result>().map(Page::of);
-        Self::of(link, R::METHOD, call::request::<R>, read)
+        Self::of(link, R::METHOD, request::of::<R>, read)
     }
 
     /// The list that a method returns, given how its pages are requested and read.
@@ -246,7 +246,7 @@ impl<T: Send + 'static> List<T> {
         let mut request = (self.request)(params);
         request.fresh = self.fresh;
         Box::pin(async move {
-            let answer = call::ask(&link, method.name(), request).await?;
+            let answer = request::ask(&link, method.name(), request).await?;
             let page = read(&answer.result).map_err(|error| {
                 Error::call(method.name(), CallError::Invalid(error.within("result").to_string()))
             })?;

@@ -5,9 +5,10 @@ use bowline_types::prompt::{
     GetPrompt, GetPromptParams, GetPromptResult, ListPrompts, PromptDefinition,
 };
 
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::list::List;
+use crate::request;
 
 impl Client {
     /// The prompts that the server offers, for the user to choose from.
@@ -39,7 +40,7 @@ impl Client {
         let name = name.into();
         let request = self.request::<GetPrompt>(&GetPromptParams::new(&name));
         ClientCall::new(self.link.clone(), name, Ok(request), |name, result: &RawJson| {
-            call::read(&name, result)
+            request::read(&name, result)
         })
     }
 }

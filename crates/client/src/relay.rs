@@ -3,13 +3,11 @@
 //! A server can mount it, and a proxy can serve it. The caller may speak another revision than the
 //! upstream server: each request and each result is decoded and encoded again for the other side.
 
-mod caller;
 mod headers;
 mod lasting;
 mod listen;
 mod log;
 mod refusal;
-mod sessions;
 mod visit;
 
 use std::convert::Infallible;
@@ -38,13 +36,13 @@ use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
 
-pub(crate) use self::caller::Caller;
 use self::listen::ListeningSessions;
 pub use self::refusal::RelayFailure;
 use self::refusal::{not_offered, read};
-pub(crate) use self::sessions::CallerSessions;
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
+use crate::caller::{self, Caller, CallerSessions};
 use crate::client::Client;
+use crate::request;
 
 impl Client {
     /// This client as a service that forwards requests to the server. A server can mount it, a
@@ -223,8 +221,8 @@ impl Relay {
         let subject = R::METHOD.name().to_owned();
         let read = |subject: String, result: &RawJson| {
             Ok((
-                call::read::<R::Result>(&subject, result)?,
-                call::read::<CacheHint>(&subject, result)?,
+                request::read::<R::Result>(&subject, result)?,
+                request::read::<CacheHint>(&subject, result)?,
             ))
         };
         let call = || {

@@ -10,10 +10,11 @@ use bowline_types::resource::{
     ResourceContents, ResourceDefinition, ResourceTemplate,
 };
 
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::Result;
 use crate::list::List;
+use crate::request;
 
 impl Client {
     /// The resources that the server offers.
@@ -48,7 +49,7 @@ impl Client {
         let uri = uri.into();
         let request = self.request::<ReadResource>(&ReadResourceParams::new(&uri));
         ClientCall::new(self.link.clone(), uri, Ok(request), |uri, result: &RawJson| {
-            call::read(&uri, result).map(Contents)
+            request::read(&uri, result).map(Contents)
         })
     }
 }

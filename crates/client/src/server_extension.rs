@@ -8,9 +8,10 @@ use bowline_types::method::{CustomMethod, MessageKind, Method};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::{Error, Result};
+use crate::request;
 
 /// An extension of a server that a client is connected to; made by [`Client::extension`].
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ impl ServerExtension {
             request.log_level = self.client.log_level;
             request
         });
-        let read = |subject: String, result: &RawJson| call::read(&subject, result);
+        let read = |subject: String, result: &RawJson| request::read(&subject, result);
         ClientCall::new(self.client.link.clone(), method.to_owned(), request, read)
     }
 

@@ -11,10 +11,11 @@ use bowline_types::method::{CustomMethod, MessageKind, Method};
 use bowline_types::page::PagedResult;
 use bowline_types::resource::ResourceDefinition;
 
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::{List, Page};
+use crate::request;
 use crate::resources::Contents;
 
 /// The most pages of a folder that are read: a server may return cursors without end.
@@ -39,7 +40,7 @@ impl Client {
         let list = List::of(
             self.link.clone(),
             method(LIST),
-            |params| CallRequest::new(method(LIST), call::object(params)),
+            |params| CallRequest::new(method(LIST), request::object(params)),
             |result| result.parse::<ListSkillsResult>().map(Page::of),
         );
         match self.check_skills(LIST) {
@@ -59,10 +60,10 @@ impl Client {
         if let Err(error) = self.check_skills(GET) {
             return ClientCall::impossible(uri, error);
         }
-        let params = call::object(&GetSkillParams::new(&uri));
+        let params = request::object(&GetSkillParams::new(&uri));
         let request = CallRequest::new(method(GET), params);
         ClientCall::new(self.link.clone(), uri, Ok(request), |uri, result: &RawJson| {
-            let result: GetSkillResult = call::read(&uri, result)?;
+            let result: GetSkillResult = request::read(&uri, result)?;
             if result.skill.uri != uri {
                 return Err(invalid(&uri, "the server sent the entry of another skill"));
             }
@@ -117,9 +118,9 @@ impl Client {
         }
         let (mut children, mut cursor) = (Vec::new(), None);
         for _ in 0..MOST_PAGES {
-            let params = call::object(&ReadDirectoryParams::new(uri, cursor.take()));
+            let params = request::object(&ReadDirectoryParams::new(uri, cursor.take()));
             let request = CallRequest::new(method(READ_DIRECTORY), params);
-            let read = |uri: String, result: &RawJson| call::read(&uri, result);
+            let read = |uri: String, result: &RawJson| request::read(&uri, result);
             let page: ReadDirectoryResult =
                 ClientCall::new(self.link.clone(), uri.to_owned(), Ok(request), read).await?;
             let (items, next) = page.into_parts();

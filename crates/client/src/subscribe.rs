@@ -16,11 +16,11 @@ use bowline_transport::connect::{CallObserver, Link, PendingCall};
 use bowline_types::subscription::{Listen, ListenParams, SubscriptionFilter};
 use futures_core::Stream;
 
-use crate::call;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::host::Application;
 use crate::inbox::Inbox;
+use crate::request;
 
 impl Client {
     /// Chooses changes to subscribe to; [`open`](SubscriptionBuilder::open) returns them as a
@@ -111,8 +111,8 @@ impl SubscriptionBuilder {
             let reason = "nothing is chosen to hear of; choose `tools()`, for example";
             return Err(Error::input(SUBJECT, reason));
         }
-        call::check_open(&link, SUBJECT)?;
-        let mut request = call::request::<Listen>(&ListenParams::new(filter.clone()));
+        request::check_open(&link, SUBJECT)?;
+        let mut request = request::of::<Listen>(&ListenParams::new(filter.clone()));
         request.timeout = timeout;
         let inbox = Arc::new(Inbox::new(filter.clone()));
         let observer = InboxObserver { inbox: Arc::clone(&inbox), application };
@@ -226,7 +226,7 @@ impl Changes {
 
     /// Notes the end. Changes from before are still to be read, so both callers loop once more.
     fn end(&mut self, outcome: Result<CallAnswer, CallError>) {
-        self.state = SubscriptionState::Ended(call::explain(&self.link, SUBJECT, outcome).err());
+        self.state = SubscriptionState::Ended(request::explain(&self.link, SUBJECT, outcome).err());
     }
 }
 

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::audit::ToolCallOutcome;
-use crate::call;
 use crate::catalogue::KnownTool;
 use crate::error::{Error, Result};
+use crate::request;
 
 /// The result of a tool.
 ///
@@ -98,7 +98,7 @@ impl ToolOutcome {
 
     /// Reads a result, and checks it if the tool is known.
     pub(crate) fn read(tool: String, result: &RawJson, known: Option<&KnownTool>) -> Result<Self> {
-        let result: CallToolResult = call::read(&tool, result)?;
+        let result: CallToolResult = request::read(&tool, result)?;
         match known.map_or(Ok(()), |known| known.check(&result)) {
             Ok(()) => Ok(Self { tool, result }),
             Err(reason) => Err(Error::output(&tool, reason)),

@@ -11,10 +11,11 @@ use bowline_types::tool::{CallTool, CallToolParams, ListTools, TaskSupport, Tool
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 
-use crate::call::{self, ClientCall};
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
+use crate::request;
 use crate::tool_outcome::ToolOutcome;
 
 impl Client {
@@ -143,7 +144,7 @@ impl Client {
 /// Asks for a task (2025-11-25).
 fn as_task(request: &mut CallRequest) {
     if let Ok(params) = request.params.parse::<CallToolParams>() {
-        request.params = call::object(&params.with_task(TaskMetadata::new()));
+        request.params = request::object(&params.with_task(TaskMetadata::new()));
         request.as_task = true;
     }
 }

@@ -13,35 +13,26 @@
 //! | [`lines`] | any two byte streams |
 //! | [`tap`] | another transport, and shows every message to a callback |
 //!
-//! # Reading order
-//!
-//! For readers of the source. The drivers:
-//!
-//! * [`transport`]: the traits of a channel: a reader and a writer of whole messages.
-//! * [`serve`]: serves one client; [`connect`]: connects to a server.
-//! * `calls`: the calls that a driver runs.
-//! * [`mailbox`]: carries what handlers send to the driver of their connection.
-//! * [`task`]: spawns background work; `clock`: the time of the runtime.
-//! * [`error`]: the errors of channels.
-//!
-//! Then the transports of the table above.
+//! # The drivers
 //!
 //! Both drivers follow one pattern: a loop waits for the first of several things (a message, room
 //! to write, the end of a call, a timer), hands it to the sans-IO connection of `bowline-proto`,
 //! and does what the connection asks for. No rule of the protocol is decided here. The drivers need
 //! a Tokio runtime with I/O and time.
 
-// One group per group of the reading order above; the formatter sorts within a group.
+// In reading order: modules use those of their own group and of the groups below.
 
+// The drivers: serve one client, connect to a server.
+pub mod connect;
+pub mod serve;
+
+// What the drivers use: the calls that run, the queue of what handlers send, tasks, the time.
 mod calls;
 mod clock;
-pub mod connect;
-pub mod error;
 pub mod mailbox;
-pub mod serve;
 pub mod task;
-pub mod transport;
 
+// The transports of the table above.
 #[cfg(feature = "child")]
 pub mod child;
 pub mod duplex;
@@ -50,6 +41,10 @@ pub mod lines;
 pub mod socket;
 pub mod stdio;
 pub mod tap;
+
+// The traits of a channel, a reader and a writer of whole messages, and their errors.
+pub mod error;
+pub mod transport;
 
 /// A boxed future that can be sent to a task.
 pub type BoxFuture<T> = futures_core::future::BoxFuture<'static, T>;

@@ -26,7 +26,6 @@ use tokio::time::timeout;
 use super::Relay;
 use super::lasting::LastingChanges;
 use super::refusal::{self, read};
-use super::sessions::CallerSessions;
 use crate::error::Result;
 use crate::subscribe::Change;
 

@@ -14,22 +14,22 @@ use std::time::Duration;
 use bowline_proto::client::{CallAnswer, CallError, CallRequest};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ReportedChange;
-use bowline_transport::connect::{CallObserver, PendingCall};
+use bowline_transport::connect::{CallObserver, Link, PendingCall};
 use bowline_types::error::{ErrorObject, TooManyRequests, code};
 use bowline_types::ext::tasks::{GetTask, Task, TaskIdParams};
+use bowline_types::json::RawJson;
 use bowline_types::rpc::Rpc;
 use bowline_types::subscription::{Listen, ListenParams, SubscriptionFilter};
 use bowline_types::text::excerpt;
-use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 
-use super::hints::Hint;
 use super::read;
-use super::wait::{TaskWait, TaskWaiter, WaitOutcome};
-use crate::call::{self, explain};
+use crate::caller::Caller;
 use crate::deadline::after;
 use crate::error::{Error, Result};
 use crate::host::Application;
+use crate::request::{self, explain};
+use crate::task_hints::Hint;
 
 /// How long to wait between two `tasks/get` if the server does not say it.
 const POLL: Duration = Duration::from_secs(1);
@@ -37,22 +37,43 @@ const POLL: Duration = Duration::from_secs(1);
 /// How often in a row a `tasks/get` may get lost. One that arrives makes the count begin again.
 const LOST: usize = 5;
 
-impl TaskWaiter for Application {
-    fn wait(self: Arc<Self>, wait: TaskWait) -> BoxFuture<'static, WaitOutcome> {
-        Box::pin(async move {
-            let has_core_tasks = wait.link.profile().revision.has_core_tasks();
-            let mut poll = TaskPoll::new(&self, wait);
-            let result = match has_core_tasks {
-                true => poll.legacy().await,
-                false => {
-                    let _listening = listen(&self, &poll.wait);
-                    poll.modern().await
-                }
-            };
-            let has_ended = result.is_ok() || poll.is_gone || poll.task().is_terminal();
-            WaitOutcome { result, may_run: !has_ended }
-        })
-    }
+/// A task to wait for.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskWait {
+    pub(crate) link: Link,
+    /// How errors name the call.
+    pub(crate) subject: String,
+    /// How long the server may take for each answer; `None` as the limits say.
+    pub(crate) timeout: Option<Duration>,
+    /// How long to wait in all; `None` as the limits say.
+    pub(crate) deadline: Option<Duration>,
+    /// The task as the server last described it.
+    pub(crate) task: Task,
+    /// The caller of a relay that is asked the questions of the task.
+    pub(crate) caller: Option<Arc<Caller>>,
+}
+
+/// How a wait ended.
+pub(crate) struct WaitOutcome {
+    /// The result of the call.
+    pub(crate) result: Result<RawJson>,
+    /// Whether the task may still run: the server did not say that it ended or is unknown.
+    pub(crate) may_run: bool,
+}
+
+/// Waits until a task has ended, answers its questions meanwhile, and gives the result of the call.
+pub(crate) async fn wait_for(application: &Arc<Application>, wait: TaskWait) -> WaitOutcome {
+    let has_core_tasks = wait.link.profile().revision.has_core_tasks();
+    let mut poll = TaskPoll::new(application, wait);
+    let result = match has_core_tasks {
+        true => poll.legacy().await,
+        false => {
+            let _listening = listen(application, &poll.wait);
+            poll.modern().await
+        }
+    };
+    let has_ended = result.is_ok() || poll.is_gone || poll.task().is_terminal();
+    WaitOutcome { result, may_run: !has_ended }
 }
 
 /// A task that is waited for.
@@ -173,7 +194,7 @@ impl<'a> TaskPoll<'a> {
 
     /// A request about the task, with the times of the call.
     fn request<R: Rpc>(&self, params: &R::Params) -> CallRequest {
-        let mut request = call::request::<R>(params);
+        let mut request = request::of::<R>(params);
         request.timeout = self.wait.timeout;
         self.sign(&mut request);
         request
@@ -189,7 +210,7 @@ impl<'a> TaskPoll<'a> {
     /// Makes a request and awaits its answer.
     async fn ask_server(&self, request: CallRequest) -> Result<CallAnswer> {
         let TaskWait { link, subject, caller, .. } = &self.wait;
-        call::ask_on_behalf(link, subject, request, caller.as_ref()).await
+        request::ask_on_behalf(link, subject, request, caller.as_ref()).await
     }
 
     /// The time that is left.
@@ -222,7 +243,7 @@ impl<'a> TaskPoll<'a> {
 /// subscription ends does not matter. It ends when it is dropped.
 fn listen(application: &Arc<Application>, wait: &TaskWait) -> PendingCall {
     let filter = SubscriptionFilter::new().with_task(&wait.task.task_id);
-    let request = call::request::<Listen>(&ListenParams::new(filter));
+    let request = request::of::<Listen>(&ListenParams::new(filter));
     let (application, id) = (application.clone(), wait.task.task_id.clone());
     wait.link.call(request, Some(Box::new(Acknowledgement { application, id })))
 }

@@ -14,9 +14,9 @@ use bowline_types::rpc::Rpc;
 use serde::Deserialize;
 
 use super::TaskPoll;
-use crate::call;
+use crate::caller::Caller;
 use crate::error::{Error, Result};
-use crate::relay::Caller;
+use crate::request;
 
 /// The questions of a task that were put to the user.
 #[derive(Default)]
@@ -93,7 +93,7 @@ impl TaskPoll<'_> {
         }
         asked.rounds += 1;
         let keys = questions.iter().map(|(key, _)| key.to_owned()).collect();
-        let mut request = CallRequest::new(UpdateTask::METHOD, call::object(&self.id()));
+        let mut request = CallRequest::new(UpdateTask::METHOD, request::object(&self.id()));
         (request.timeout, request.questions) = (self.wait.timeout, questions);
         self.sign(&mut request);
         let observer = self.wait.caller.as_ref().map(Caller::observer);

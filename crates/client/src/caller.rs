@@ -4,6 +4,8 @@
 //! engine of a session sends it as a request; elsewhere it is refused, unless a layer around the
 //! relay keeps the call until its caller has answered.
 
+mod sessions;
+
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex};
@@ -26,7 +28,7 @@ use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use tokio::sync::oneshot;
 
-use super::sessions::CallerSessions;
+pub(crate) use self::sessions::CallerSessions;
 use crate::question_tasks::declare_waiting;
 
 /// The caller on whose behalf a relay makes a call.
@@ -51,7 +53,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// The caller that made a request.
-    pub(super) fn of(
+    pub(crate) fn of(
         parts: &Parts,
         (passes_on, waits_for_tasks): (bool, bool),
         callers: &Arc<CallerSessions>,
@@ -147,7 +149,7 @@ fn passed_on(declared: &ClientCapabilities) -> ClientCapabilities {
 
 /// Of the declared extensions the one for views: its data is part of results, so it passes. The
 /// methods of others are unknown here.
-pub(super) fn views_of(declared: &DeclaredExtensions) -> DeclaredExtensions {
+pub(crate) fn views_of(declared: &DeclaredExtensions) -> DeclaredExtensions {
     let mut passed = DeclaredExtensions::default();
     for (identifier, settings) in declared.iter().filter(|(it, _)| *it == apps::IDENTIFIER) {
         // The peer has declared it, so it is well-formed.
@@ -188,7 +190,7 @@ impl CallObserver for CallerObserver {
 }
 
 /// Puts a question of the upstream server to a caller. Dropping the future withdraws it.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     outbox: Outbox,
     client: Arc<ClientProfile>,
     question: InputRequest,

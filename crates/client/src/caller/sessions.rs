@@ -17,7 +17,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use tokio::sync::broadcast;
 
-use super::caller;
+use super::ask;
 
 /// The sessions of callers that listen now.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ struct CallerSession {
 impl CallerSessions {
     /// Adds the session on whose behalf a call listens. Dropping the guard removes it. Callers
     /// without a session get only what belongs to their calls (LOG-20).
-    pub(super) fn open(sessions: &Arc<Self>, parts: &Parts) -> Option<impl Drop + use<>> {
+    pub(crate) fn open(sessions: &Arc<Self>, parts: &Parts) -> Option<impl Drop + use<>> {
         parts.extensions.get::<EveryResource>()?;
         let name = Arc::new(());
         let (client, outbox) = (parts.client.clone(), parts.outbox.clone());
@@ -74,23 +74,23 @@ impl CallerSessions {
     }
 
     /// Notes that the relay serves one session and no other caller.
-    pub(super) fn serve_one(&self) {
+    pub(crate) fn serve_one(&self) {
         self.is_for_one.store(true, Ordering::Relaxed);
     }
 
     /// Whether the relay serves one session and no other caller.
-    pub(super) fn is_for_one(&self) -> bool {
+    pub(crate) fn is_for_one(&self) -> bool {
         self.is_for_one.load(Ordering::Relaxed)
     }
 
     /// Sets the function that is called with each question. The first one stays.
-    pub(super) fn on_question(&self, hook: impl Fn() + Send + Sync + 'static) {
+    pub(crate) fn on_question(&self, hook: impl Fn() + Send + Sync + 'static) {
         // Fails if there is one already.
         let _ = self.asked.0.set(Box::new(hook));
     }
 
     /// Notes that the upstream server asks.
-    pub(super) fn note_question(&self) {
+    pub(crate) fn note_question(&self) {
         if let Some(hook) = self.asked.0.get() {
             hook();
         }
@@ -104,7 +104,7 @@ impl CallerSessions {
             _ => None,
         };
         match only {
-            Some(session) => Box::pin(caller::ask(session.outbox, session.client, question)),
+            Some(session) => Box::pin(ask(session.outbox, session.client, question)),
             None => {
                 let message = "the question belongs to no call of one client; ask it while you \
                                serve a call, and on the stream of that call";
@@ -124,7 +124,7 @@ impl CallerSessions {
     }
 
     /// Notes that a caller wants this level. `None` if the server was asked for it already.
-    pub(super) fn lower_level(&self, level: LoggingLevel) -> Option<AskedLevel<'_>> {
+    pub(crate) fn lower_level(&self, level: LoggingLevel) -> Option<AskedLevel<'_>> {
         let mut asked = lock(&self.level);
         if asked.is_some_and(|asked| asked <= level) {
             return None;
@@ -134,7 +134,7 @@ impl CallerSessions {
     }
 
     /// Remembers which caller was sent to a page.
-    pub(super) fn opened_page(&self, name: &str, outbox: &Outbox) {
+    pub(crate) fn opened_page(&self, name: &str, outbox: &Outbox) {
         let mut pages = lock(&self.pages);
         if pages.len() >= PAGES {
             pages.pop_front();
@@ -143,7 +143,7 @@ impl CallerSessions {
     }
 
     /// The names of pages that users have finished with from now on.
-    pub(super) fn completions(&self) -> broadcast::Receiver<Arc<str>> {
+    pub(crate) fn completions(&self) -> broadcast::Receiver<Arc<str>> {
         self.completed.get_or_init(|| broadcast::channel(PAGES).0).subscribe()
     }
 
@@ -170,7 +170,7 @@ impl CallerSessions {
 
 /// A level that the upstream server is asked for. Dropping it says that the server did not accept it,
 /// so that it is asked again.
-pub(super) struct AskedLevel<'s> {
+pub(crate) struct AskedLevel<'s> {
     sessions: &'s CallerSessions,
     level: LoggingLevel,
     before: Option<LoggingLevel>,
@@ -179,7 +179,7 @@ pub(super) struct AskedLevel<'s> {
 
 impl AskedLevel<'_> {
     /// The server accepted it.
-    pub(super) fn accept(mut self) {
+    pub(crate) fn accept(mut self) {
         self.is_accepted = true;
     }
 }
