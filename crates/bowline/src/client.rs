@@ -12,8 +12,8 @@ pub use bowline_client::connect::{Connect, Connector};
 #[doc(inline)]
 pub use bowline_client::{
     Answer, CacheOptions, Change, Changes, Client, ClientBuilder, ClientCall, ClientExtension,
-    ClientLayer, Command, CompletionBuilder, Consent, Contents, Error, FromMember, Group,
-    InvalidMember, List, Listing, Question, Relay, RelayFailure, Restart, Result, Review,
+    ClientLayer, Command, CompletionBuilder, ConnectFailure, Consent, Contents, Error, FromMember,
+    Group, InvalidMember, List, Listing, Question, Relay, RelayFailure, Restart, Result, Review,
     SamplingAnswer, SamplingRequest, ServerExtension, SubscriptionBuilder, Suspicion, TaskHandle,
     TaskState, ToolCall, ToolCallOutcome, ToolCallRecord, ToolOutcome, View, WebPage,
 };

@@ -9,7 +9,7 @@ pub use bowline_transport::{
     lines::Lines,
     stdio::Stdio,
     tap::{Tap, TapDirection},
-    transport::{PeerIdentity, Transport},
+    transport::{PeerIdentity, ServerTransport, Transport},
 };
 
 #[cfg(unix)]

@@ -125,7 +125,7 @@ impl<S> ClientBuilder<S> {
 
     /// Pings a server that has been silent for `interval` (at least a second), and closes the
     /// connection if it is still silent after `timeout`. All calls then fail as
-    /// [closed](crate::Error::is_closed), and [`on_odd`](Self::on_odd) gets the reason.
+    /// [closed](crate::Error::is_closed), and [`on_diagnostic`](Self::on_diagnostic) gets the reason.
     ///
     /// Without this, a server that hangs is noticed when a call times out. The exit of a server
     /// that was started as a command is noticed at once in any case, and the server can be
@@ -155,7 +155,7 @@ impl<S> ClientBuilder<S> {
     /// Without this, a result that does not fit the output schema of its tool is an
     /// [invalid answer](crate::Error::is_invalid_answer). The check needs that the tool was listed
     /// by [`Client::tools`] and that its schema is supported: JSON Schema 2020-12, or draft-07 if it
-    /// says so, without look-around in patterns. [`on_odd`](Self::on_odd) gets a message about an
+    /// says so, without look-around in patterns. [`on_diagnostic`](Self::on_diagnostic) gets a message about an
     /// unsupported schema. A call of a tool whose schema refers to other documents, which are never
     /// fetched, fails without being sent.
     pub fn unchecked_output(mut self) -> Self {

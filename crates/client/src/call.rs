@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::client::{CallAnswer, CallError, CallRequest};
+use bowline_proto::client::{CallAnswer, CallRequest};
 use bowline_proto::request::SuccessKind;
 use bowline_transport::connect::Link;
 use bowline_types::deprecated::logging::LoggingLevel;

@@ -125,13 +125,13 @@ impl KnownTool {
         self.marks.get_or_init(|| mirrored(&self.definition.input_schema).unwrap_or_default())
     }
 
-    /// How its results are checked. Calls `odd` once if its schema is not supported.
-    pub(crate) fn output(&self, odd: impl FnOnce(&str)) -> &OutputCheck {
+    /// How its results are checked. Calls `report` once if its schema is not supported.
+    pub(crate) fn output(&self, report: impl FnOnce(&str)) -> &OutputCheck {
         self.output.get_or_init(|| {
             let output = OutputCheck::of(self.definition.output_schema.as_ref());
             if let OutputCheck::Unchecked(Some(error)) = &output {
                 let name = &self.definition.name;
-                odd(&format!("the results of `{name}` cannot be checked: its output {error}"));
+                report(&format!("the results of `{name}` cannot be checked: its output {error}"));
             }
             output
         })

@@ -169,7 +169,7 @@ impl Client {
         }
         // A client without log messages is still of use, so this is not an error of `connect`.
         if let Err(error) = log_level::set(&self.link, level).await {
-            self.application.odd(&error.to_string());
+            self.application.diagnostic(&error.to_string());
         }
     }
 }

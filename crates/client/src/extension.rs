@@ -69,7 +69,7 @@ impl ClientExtension {
     }
 
     /// Takes a notification of servers that declare the extension, too. Params that do not fit the
-    /// type are reported to [`on_odd`](crate::ClientBuilder::on_odd), and the function is not called.
+    /// type are reported to [`on_diagnostic`](crate::ClientBuilder::on_diagnostic), and the function is not called.
     ///
     /// The function runs in the task that drives the connection and must return quickly.
     #[must_use]

@@ -48,7 +48,7 @@ pub(crate) struct Handlers {
     /// Whether tool results are not checked against output schemas.
     pub(crate) unchecked_output: bool,
     pub(crate) log: Option<Observer<LogMessageParams>>,
-    pub(crate) odd: Option<Observer<str>>,
+    pub(crate) diagnostics: Option<Observer<str>>,
     /// Observes the messages of the connection as they go over the wire.
     pub(crate) wire: Option<WireObserver>,
     pub(crate) extensions: Extensions,
@@ -144,11 +144,6 @@ impl Application {
         self.login.get()
     }
 
-    /// Reports a violation of the protocol, or a request of the client itself that failed.
-    pub(crate) fn note_odd(&self, what: &str) {
-        self.odd(what);
-    }
-
     /// Whether relays of this client pass questions and log messages on to their callers.
     pub(crate) fn passes_on(&self) -> bool {
         self.handlers.passed_on.is_some()
@@ -202,12 +197,12 @@ impl Application {
     /// Remembers a page of tools, and removes those that break the rules of the transport.
     pub(crate) fn note(&self, tools: &mut Vec<ToolDefinition>) {
         if self.repeats_arguments() {
-            x_mcp_header::retain_valid(tools, |what| self.odd(what));
+            x_mcp_header::retain_valid(tools, |what| self.diagnostic(what));
         }
         let left_out = self.catalogue.note(tools);
         if left_out > 0 {
             let what = "not remembered, for there are too many: results will not be checked";
-            self.odd(&format!("{} {what}", counted(left_out, "tool")));
+            self.diagnostic(&format!("{} {what}", counted(left_out, "tool")));
         }
     }
 
@@ -249,7 +244,7 @@ impl Application {
         if self.handlers.unchecked_output || !self.server().revision.has_structured_output() {
             return Ok(None);
         }
-        match known.output(|what| self.odd(what)) {
+        match known.output(|what| self.diagnostic(what)) {
             OutputCheck::Unresolvable(error) => {
                 Err(Error::input(tool, format_args!("its output {error}")))
             }
@@ -379,7 +374,7 @@ impl Host for Application {
     fn notified(&self, method: Method, params: &RawJson) {
         let is_offered = |extension: &str| self.is_offered(extension);
         if let Err(what) = self.handlers.extensions.observe(method, params, is_offered) {
-            self.odd(&what);
+            self.diagnostic(&what);
         }
     }
 
@@ -388,9 +383,9 @@ impl Host for Application {
         self.catalogue.forget();
     }
 
-    fn odd(&self, what: &str) {
-        if let Some(odd) = &self.handlers.odd {
-            odd.call(what);
+    fn diagnostic(&self, text: &str) {
+        if let Some(observer) = &self.handlers.diagnostics {
+            observer.call(text);
         }
     }
 }

@@ -20,11 +20,11 @@ const MOST: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Inbox {
     asked: SubscriptionFilter,
-    state: Mutex<State>,
+    state: Mutex<WaitingChanges>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WaitingChanges {
     acknowledged: Option<SubscriptionFilter>,
     waiting: VecDeque<Change>,
     reader: Option<Waker>,
@@ -82,12 +82,12 @@ impl Inbox {
         state.acknowledged.take()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WaitingChanges> {
         lock(&self.state)
     }
 }
 
-impl State {
+impl WaitingChanges {
     fn put(&mut self, change: Change) {
         if !self.waiting.contains(&change) {
             self.waiting.push_back(change);

@@ -48,7 +48,7 @@
 //! | the server asks the user | [`on_ask`], [`allow_urls`] | the client declares that it cannot be asked |
 //! | the server asks the model | [`on_sample`], [`review_sampling`], [`review_sampled`] | the same |
 //! | the server asks for roots | [`roots`], [`permit_roots`] | the same |
-//! | the server logs, or breaks a rule | [`on_log`], [`on_odd`] | the message is dropped |
+//! | the server logs, breaks a rule, or is restarted | [`on_log`], [`on_diagnostic`] | the message is dropped |
 //!
 //! Give each server a [`label`] and show that to the user: the name that a server gives itself
 //! cannot be trusted. This library puts no answers, arguments or conversations into errors, log
@@ -64,7 +64,7 @@
 //! [`on_ask`]: ClientBuilder::on_ask
 //! [`on_call`]: ClientBuilder::on_call
 //! [`on_log`]: ClientBuilder::on_log
-//! [`on_odd`]: ClientBuilder::on_odd
+//! [`on_diagnostic`]: ClientBuilder::on_diagnostic
 //! [`on_sample`]: ClientBuilder::on_sample
 //! [`permit_roots`]: ClientBuilder::permit_roots
 //! [`review_sampled`]: ClientBuilder::review_sampled
@@ -141,7 +141,7 @@ mod hook;
 mod web_page;
 
 #[cfg(feature = "http")]
-pub use bowline_http::client::{HttpClientLimits, HttpTransport, connect_failure};
+pub use bowline_http::client::{HttpClientLimits, HttpTransport};
 pub use bowline_proto::client::CacheOptions;
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::mirror::x_mcp_header;

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bowline_proto::client::{CallAnswer, CallError};
-use bowline_proto::request;
+use bowline_proto::request::ReportedChange;
 use bowline_transport::connect::{CallObserver, Link, PendingCall};
 use bowline_types::subscription::{Listen, ListenParams, SubscriptionFilter};
 use futures_core::Stream;
@@ -251,7 +251,7 @@ struct InboxObserver {
 }
 
 impl CallObserver for InboxObserver {
-    fn change(&mut self, change: request::ReportedChange) {
+    fn change(&mut self, change: ReportedChange) {
         self.application.heed(&change);
         self.inbox.put(change);
     }

@@ -74,7 +74,8 @@ impl Client {
         let contents = self.read(uri).await?;
         let (html, settings) = read(uri, &contents)?;
         if let Some(domain) = settings.unusable_domain() {
-            self.application.odd(&format!("the view `{uri}` names no origin, but `{domain}`"));
+            self.application
+                .diagnostic(&format!("the view `{uri}` names no origin, but `{domain}`"));
         }
         Ok(View { client: self.clone(), uri: uri.to_owned(), html, settings })
     }

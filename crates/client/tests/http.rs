@@ -142,16 +142,16 @@ fn wants(header: &'static str) -> Server {
 #[tokio::test]
 async fn arguments_are_repeated_as_the_tool_was_listed() {
     let server = wants("region");
-    let odd = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&odd);
+    let diagnostics = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&diagnostics);
     let client = Client::builder("test", "1")
-        .on_odd(move |what| heard.lock().unwrap().push(what.to_owned()))
+        .on_diagnostic(move |what| heard.lock().unwrap().push(what.to_owned()))
         .connect(server.transport())
         .await
         .unwrap();
     let tools = client.tools().all().await.unwrap();
     assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["where"]);
-    let warnings = odd.lock().unwrap().clone();
+    let warnings = diagnostics.lock().unwrap().clone();
     let [warning] = &warnings[..] else { panic!("one tool is left out: {warnings:?}") };
     assert!(warning.starts_with("the tool `broken` is left out: "), "{warning}");
     client.call("where", json!({ "region": "eu" })).await.unwrap();

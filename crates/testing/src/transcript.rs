@@ -61,7 +61,7 @@
 //! | `! close` | closes the connection |
 //! | `= ready "2026-07-28"`, `= failed …` | how the handshake or discovery ended |
 //! | `= answered 1 {…}`, `= unanswered 1 …` | how a call ended |
-//! | `= progress 1 {…}`, `= asked 1 METHOD {…}`, `= unasked 1`, `= log {…}`, `= change …`, `= odd …` | what happens meanwhile |
+//! | `= progress 1 {…}`, `= asked 1 METHOD {…}`, `= unasked 1`, `= log {…}`, `= change …`, `= diagnostic …` | what happens meanwhile |
 //!
 //! With `host: NAME` in its header, the client is a complete one of an application with that name,
 //! whose handlers answer questions. Its actions are `! call 1 TOOL {…}` and `! roots file:///…`.

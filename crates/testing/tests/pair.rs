@@ -77,10 +77,10 @@ fn the_client_drops_an_answer_that_crosses_its_cancellation() {
         pair.client.cancel(call);
         assert_eq!(pair.drive().len(), 2, "the answer and the cancellation");
         assert!(
-            pair.client
-                .events
-                .iter()
-                .all(|event| !matches!(event, ClientEvent::Answered(..) | ClientEvent::Odd(_)))
+            pair.client.events.iter().all(|event| !matches!(
+                event,
+                ClientEvent::Answered(..) | ClientEvent::Diagnostic(_)
+            ))
         );
         assert_eq!(pair.server.cancelled, [], "the call was complete before");
     }

@@ -13,19 +13,19 @@ use bowline_proto::sync::lock;
 /// The end that the driver reads. After it is dropped, every send fails. One for each connection.
 /// The driver empties it before it completes a call, so that notifications of a call come before
 /// its answer.
-pub struct Mailbox(Arc<Shared>);
+pub struct Mailbox(Arc<SharedMailbox>);
 
 /// The end that the outboxes of handlers write to. Wakers are called after the lock is released.
-pub struct MailboxSender(Arc<Shared>);
+pub struct MailboxSender(Arc<SharedMailbox>);
 
-struct Shared {
-    state: Mutex<State>,
+struct SharedMailbox {
+    state: Mutex<MailboxState>,
     capacity: usize,
 }
 
 /// Never locked across an await; senders on other threads hold it for a moment.
 #[derive(Default)]
-struct State {
+struct MailboxState {
     queue: VecDeque<(ExchangeId, Outgoing)>,
     closed: bool,
     /// The driver, if it waits for a message.
@@ -36,7 +36,7 @@ struct State {
 
 /// Makes a mailbox that holds at most `capacity` messages, and its sender.
 pub fn mailbox(capacity: usize) -> (Mailbox, Arc<MailboxSender>) {
-    let shared = Arc::new(Shared { state: Mutex::default(), capacity });
+    let shared = Arc::new(SharedMailbox { state: Mutex::default(), capacity });
     (Mailbox(shared.clone()), Arc::new(MailboxSender(shared)))
 }
 
@@ -115,8 +115,8 @@ impl Sink for MailboxSender {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedMailbox {
+    fn lock(&self) -> MutexGuard<'_, MailboxState> {
         lock(&self.state)
     }
 }

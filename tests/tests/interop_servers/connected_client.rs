@@ -35,7 +35,7 @@ pub(crate) struct Noted {
     pub(crate) conversations: Vec<SamplingRequest>,
     pub(crate) logs: Vec<(LoggingLevel, Option<String>, String)>,
     pub(crate) pages_done: Vec<String>,
-    pub(crate) oddities: Vec<String>,
+    pub(crate) diagnostics: Vec<String>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -55,10 +55,10 @@ impl ConnectedClient {
         Self { peer, revision, client, notes, _server: server }
     }
 
-    /// Closes the connection, and asserts that the client reported nothing odd.
+    /// Closes the connection, and asserts that the client reported no diagnostics.
     pub(crate) async fn close(self) {
         self.client.close().await;
-        assert_eq!(self.notes.take(|noted| &mut noted.oddities), Vec::<String>::new());
+        assert_eq!(self.notes.take(|noted| &mut noted.diagnostics), Vec::<String>::new());
     }
 
     /// Whether the peer has a feature in this revision.
@@ -125,7 +125,7 @@ impl Notes {
 
     /// Adds handlers for everything, which record what they get.
     pub(crate) fn listen(&self, builder: ClientBuilder) -> ClientBuilder {
-        let [ask, sample, log, done, odd] = [(); 5].map(|()| self.clone());
+        let [ask, sample, log, done, reported] = [(); 5].map(|()| self.clone());
         builder
             .on_ask(move |question| {
                 let answer = ask.answer(&question);
@@ -145,7 +145,9 @@ impl Notes {
             .on_elicitation_complete(move |id| {
                 done.note(|noted| noted.pages_done.push(id.to_owned()));
             })
-            .on_odd(move |what| odd.note(|noted| noted.oddities.push(what.to_owned())))
+            .on_diagnostic(move |what| {
+                reported.note(|noted| noted.diagnostics.push(what.to_owned()));
+            })
     }
 
     fn answer(&self, question: &Question) -> client::Answer {

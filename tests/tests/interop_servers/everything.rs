@@ -74,7 +74,7 @@ async fn visit(client: Client, notes: Notes) {
     tasks(&client).await;
     changes(&client).await;
     client.close().await;
-    assert_eq!(notes.take(|noted| &mut noted.oddities), Vec::<String>::new());
+    assert_eq!(notes.take(|noted| &mut noted.diagnostics), Vec::<String>::new());
 }
 
 async fn tools(client: &Client) {

@@ -56,7 +56,7 @@ pub(super) struct Posts {
 #[derive(Debug)]
 pub(super) struct Gone {
     cause: ConnectFailure,
-    reason: String,
+    pub(super) reason: String,
 }
 
 /// An HTTP request of the check, before the usual headers are added.

@@ -105,7 +105,7 @@ impl Probe {
     pub(super) fn gone(&self) -> Option<&String> {
         match &self.link {
             Link::Stdio(lines) => lines.gone.as_ref(),
-            Link::Http(posts) => posts.gone.as_ref(),
+            Link::Http(posts) => posts.gone.as_ref().map(|gone| &gone.reason),
         }
     }
 

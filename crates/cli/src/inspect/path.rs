@@ -1,9 +1,9 @@
 //! The way to a server over the network: its name, the connection, TLS.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use bowline::client::{ConnectFailure, connect_failure};
 use bowline_types::host::is_this_machine;
 use http::Uri;
 use hyper_rustls::ConfigBuilderExt as _;
@@ -112,15 +112,20 @@ impl Path {
         let name = ServerName::try_from(self.host.clone()).map_err(|error| failed(&error))?;
         let connector = TlsConnector::from(Arc::new(trusting().map_err(|error| failed(&error))?));
         let stream =
-            connector.connect(name, stream).await.map_err(|error| {
-                match connect_failure(&error) {
-                    ConnectFailure::NoTls => failed(&error).hint(hints::NO_TLS),
-                    _ => failed(&error),
-                }
+            connector.connect(name, stream).await.map_err(|error| match is_no_tls(&error) {
+                true => failed(&error).hint(hints::NO_TLS),
+                false => failed(&error),
             })?;
         let version = stream.get_ref().1.protocol_version();
         Ok(version.map(|version| format!("{version:?}").replace('_', ".")).unwrap_or_default())
     }
+}
+
+/// Whether the server answered the handshake with something else than TLS.
+fn is_no_tls(error: &io::Error) -> bool {
+    let tls = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    error.kind() == io::ErrorKind::UnexpectedEof
+        || matches!(tls, Some(rustls::Error::InvalidMessage(_)))
 }
 
 /// Trusts what the system trusts, as the client does.

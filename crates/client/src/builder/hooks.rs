@@ -276,12 +276,13 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Observes violations of the protocol by the server, as sentences for a log: lines that are no
-    /// messages, answers to no request.
+    /// Observes what deserves a line in a log, as sentences: violations of the protocol by the server,
+    /// such as lines that are no messages and answers to no request; restarts of the server; requests
+    /// of this client itself that failed.
     ///
     /// The function runs in the task that drives the connection and must return quickly.
-    pub fn on_odd(mut self, odd: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.handlers.odd = Some(Observer::new(odd));
+    pub fn on_diagnostic(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.handlers.diagnostics = Some(Observer::new(report));
         self
     }
 

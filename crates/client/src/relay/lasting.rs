@@ -32,14 +32,14 @@ pub(super) struct LastingChanges {
     /// What the server reports, as it said when it was asked first. If that failed, what it was asked
     /// for.
     honoured: SubscriptionFilter,
-    state: State,
+    state: StreamState,
     /// Attempts to subscribe again since a stream lasted.
     attempts: u32,
     /// What may have changed while there was no stream.
     missed: VecDeque<Change>,
 }
 
-enum State {
+enum StreamState {
     /// There is a stream since this moment.
     Open(Changes, Instant),
     Opening(BoxFuture<'static, Result<Changes>>),
@@ -49,7 +49,7 @@ impl LastingChanges {
     /// Goes on with the first stream of a subscription.
     pub(super) fn new(subscription: SubscriptionBuilder, changes: Changes) -> Self {
         let honoured = changes.honoured().clone();
-        let state = State::Open(changes, Instant::now());
+        let state = StreamState::Open(changes, Instant::now());
         Self { subscription, honoured, state, attempts: 0, missed: VecDeque::new() }
     }
 
@@ -57,7 +57,7 @@ impl LastingChanges {
     /// subscription asks for counts as honoured.
     pub(super) fn opening_later(subscription: SubscriptionBuilder) -> Self {
         let honoured = subscription.filter.clone();
-        let state = State::Opening(reopen(&subscription, 0));
+        let state = StreamState::Opening(reopen(&subscription, 0));
         Self { subscription, honoured, state, attempts: 1, missed: VecDeque::new() }
     }
 
@@ -86,7 +86,7 @@ impl LastingChanges {
                 return Poll::Ready(Ok(change));
             }
             match &mut self.state {
-                State::Open(changes, since) => match ready!(changes.poll(cx)) {
+                StreamState::Open(changes, since) => match ready!(changes.poll(cx)) {
                     Some(Ok(change)) => return Poll::Ready(Ok(change)),
                     Some(Err(error)) if error.is_closed() => return Poll::Ready(Err(error)),
                     Some(Err(_)) | None => {
@@ -96,10 +96,10 @@ impl LastingChanges {
                         self.open_again();
                     }
                 },
-                State::Opening(opening) => match ready!(opening.as_mut().poll(cx)) {
+                StreamState::Opening(opening) => match ready!(opening.as_mut().poll(cx)) {
                     Ok(changes) => {
                         self.missed = everything(&self.honoured);
-                        self.state = State::Open(changes, Instant::now());
+                        self.state = StreamState::Open(changes, Instant::now());
                     }
                     Err(error) if may_pass(&error) => self.open_again(),
                     Err(error) => return Poll::Ready(Err(error)),
@@ -109,7 +109,7 @@ impl LastingChanges {
     }
 
     fn open_again(&mut self) {
-        self.state = State::Opening(reopen(&self.subscription, self.attempts));
+        self.state = StreamState::Opening(reopen(&self.subscription, self.attempts));
         self.attempts = self.attempts.saturating_add(1);
     }
 }

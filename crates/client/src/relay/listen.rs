@@ -26,6 +26,7 @@ use tokio::time::timeout;
 use super::Relay;
 use super::lasting::LastingChanges;
 use super::refusal::{self, read};
+use crate::caller::CallerSessions;
 use crate::error::Result;
 use crate::subscribe::Change;
 

@@ -4,6 +4,7 @@
 //! least severe that a caller has asked for. It is not raised when that caller goes away, since each
 //! caller gets only the levels that it asked for.
 
+use bowline_transport::connect::Host as _;
 use bowline_types::deprecated::logging::LoggingLevel;
 
 use super::Relay;
@@ -20,7 +21,7 @@ impl Relay {
         let Some(asked) = client.application.callers().lower_level(level) else { return };
         match log_level::set(&client.link, level).await {
             Ok(()) => asked.accept(),
-            Err(error) => client.application.note_odd(&error.to_string()),
+            Err(error) => client.application.diagnostic(&error.to_string()),
         }
     }
 }

@@ -19,7 +19,7 @@ async fn dropping_a_call_cancels_it_once() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_crosses_the_cancellation_is_dropped_without_a_word() {
     let heard = Heard::default();
-    for (client, mut peer) in both(builder().on_odd(heard.hear())).await {
+    for (client, mut peer) in both(builder().on_diagnostic(heard.hear())).await {
         let (call, request) = begin_call(&client, &mut peer).await;
         drop(call);
         peer.notification("notifications/cancelled").await;

@@ -109,9 +109,9 @@ async fn a_probe_without_an_answer_leads_to_a_handshake() {
         peer.answer(&handshake, &initialized("2025-11-25")).await;
         peer.notification("notifications/initialized").await;
     };
-    let (client, ()) = tokio::join!(builder().on_odd(heard.hear()).connect(near), serve);
+    let (client, ()) = tokio::join!(builder().on_diagnostic(heard.hear()).connect(near), serve);
     assert_eq!(client.unwrap().revision(), Revision::V2025_11_25);
-    assert!(heard.all().is_empty(), "a late answer is nothing odd");
+    assert!(heard.all().is_empty(), "a late answer is not reported");
 }
 
 // spec: ERA-4, VER-3
@@ -330,7 +330,7 @@ async fn lines_that_are_no_messages_are_ignored_and_reported() {
         peer.send(r#"{"level":"info","msg":"ready"}"#).await;
         peer.answer(&probe, DISCOVERED).await;
     };
-    let (client, ()) = tokio::join!(builder().on_odd(heard.hear()).connect(near), serve);
+    let (client, ()) = tokio::join!(builder().on_diagnostic(heard.hear()).connect(near), serve);
     assert_eq!(client.unwrap().revision(), Revision::V2026_07_28);
     let heard = heard.all();
     assert_eq!(heard.len(), 2, "{heard:?}");

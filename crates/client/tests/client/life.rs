@@ -65,8 +65,8 @@ async fn a_server_that_sends_messages_is_not_pinged() {
 // spec: PING-2, PING-5, PING-7, PING-9
 #[tokio::test(start_paused = true)]
 async fn a_server_that_stays_silent_is_given_up() {
-    let odd = Heard::default();
-    let builder = builder().on_odd(odd.hear()).keep_alive(10 * SECOND, 2 * SECOND);
+    let diagnostics = Heard::default();
+    let builder = builder().on_diagnostic(diagnostics.hear()).keep_alive(10 * SECOND, 2 * SECOND);
     for era in ERAS {
         let (client, mut peer) = meet(era, builder.clone()).await;
         let start = Instant::now();
@@ -83,7 +83,7 @@ async fn a_server_that_stays_silent_is_given_up() {
         peer.hears_the_end().await;
     }
     let expected = "the server is silent, and gave no sign of life within 2s";
-    assert_eq!(odd.all(), [expected, expected]);
+    assert_eq!(diagnostics.all(), [expected, expected]);
 }
 
 /// It may be busy with the call. It is pinged again and again, because it may answer any of them.

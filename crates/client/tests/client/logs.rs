@@ -57,8 +57,9 @@ async fn a_modern_call_without_a_handler_carries_no_log_level() {
 // spec: LOG-2
 #[tokio::test(start_paused = true)]
 async fn the_log_level_of_a_session_is_set_once() {
-    let (heard, odd) = (Heard::default(), Heard::default());
-    let builder = builder().on_log(LoggingLevel::Notice, keep(&heard)).on_odd(odd.hear());
+    let (heard, diagnostics) = (Heard::default(), Heard::default());
+    let builder =
+        builder().on_log(LoggingLevel::Notice, keep(&heard)).on_diagnostic(diagnostics.hear());
     let (near, mut peer) = pair();
     let serve = async {
         let probe = peer.request("server/discover").await;
@@ -80,7 +81,7 @@ async fn the_log_level_of_a_session_is_set_once() {
     let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
     outcome.unwrap();
     assert_eq!(heard.all(), [r#"alert: "disk""#]);
-    assert_eq!(odd.all(), [""; 0]);
+    assert_eq!(diagnostics.all(), [""; 0]);
 }
 
 // spec: LOG-2, CAP-2
@@ -102,7 +103,7 @@ async fn a_session_without_logging_gets_no_log_level() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_panics_does_not_end_the_connection() {
-    let builder = builder().on_odd(|_| panic!("no log file"));
+    let builder = builder().on_diagnostic(|_| panic!("no log file"));
     let (client, mut peer) = legacy(builder, Revision::V2025_06_18).await;
     peer.send("noise").await;
     assert_call_works(&client, &mut peer).await;

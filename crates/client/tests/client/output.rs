@@ -161,14 +161,14 @@ async fn an_unsupported_schema_is_reported_once_and_the_tool_is_still_called() {
         (json!({ "type": "strin" }), "strin"),
         (deep, "schema at"),
     ] {
-        let odd = Heard::default();
-        let (client, mut peer) = modern(builder().on_odd(odd.hear())).await;
+        let diagnostics = Heard::default();
+        let (client, mut peer) = modern(builder().on_diagnostic(diagnostics.hear())).await;
         list(&client, &mut peer, &schema).await;
         for _ in 0..2 {
             call(&client, &mut peer, structured(&json!(1))).await.unwrap();
         }
-        let odd = odd.all();
-        let [told] = &odd[..] else { panic!("{odd:?}") };
+        let diagnostics = diagnostics.all();
+        let [told] = &diagnostics[..] else { panic!("{diagnostics:?}") };
         assert!(told.starts_with("the results of `sum` cannot be checked: "), "{told}");
         assert!(told.contains(reason), "{told}");
     }

@@ -42,12 +42,12 @@ const SERVER: &str = r#"
 
 struct Mortal {
     directory: TempDir,
-    odd: Arc<Mutex<Vec<String>>>,
+    diagnostics: Arc<Mutex<Vec<String>>>,
 }
 
 impl Mortal {
     fn new() -> Self {
-        Self { directory: TempDir::new().unwrap(), odd: Arc::default() }
+        Self { directory: TempDir::new().unwrap(), diagnostics: Arc::default() }
     }
 
     fn command(&self, restart: Restart) -> Command {
@@ -56,9 +56,9 @@ impl Mortal {
     }
 
     fn client(&self, revision: Revision) -> ClientBuilder {
-        let odd = self.odd.clone();
+        let diagnostics = self.diagnostics.clone();
         let builder = Client::builder("test", "1").revisions([revision]);
-        builder.on_odd(move |what| odd.lock().unwrap().push(what.to_owned()))
+        builder.on_diagnostic(move |what| diagnostics.lock().unwrap().push(what.to_owned()))
     }
 
     async fn connect(&self, revision: Revision) -> Client {
@@ -109,7 +109,9 @@ async fn a_server_that_dies_is_restarted_and_the_call_is_not_repeated() {
         assert_eq!(mortal.heard(2), [first, vec!["tools/call"]].concat());
         client.close().await;
         assert_eq!(mortal.starts(), 2);
-        assert!(mortal.odd.lock().unwrap()[0].ends_with("it is started again (attempt 1 of 5)"));
+        assert!(
+            mortal.diagnostics.lock().unwrap()[0].ends_with("it is started again (attempt 1 of 5)")
+        );
     }
 }
 

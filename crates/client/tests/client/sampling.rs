@@ -310,9 +310,9 @@ async fn a_request_contains_nothing_of_the_previous_one() {
 // spec: SAMP-24
 #[tokio::test(start_paused = true)]
 async fn conversations_do_not_appear_in_logs_and_errors() {
-    let odd = Heard::default();
+    let diagnostics = Heard::default();
     let builder = saying("my diagnosis")
-        .on_odd(odd.hear())
+        .on_diagnostic(diagnostics.hear())
         .review_sampled(|_, _| async { Review::Deny(String::new()) });
     for mut pair in both(builder).await {
         let mut broken = asked(&text("my symptoms"));
@@ -322,7 +322,7 @@ async fn conversations_do_not_appear_in_logs_and_errors() {
             assert!(!error.contains("my "), "{error}");
         }
     }
-    assert_eq!(odd.all(), [""; 0]);
+    assert_eq!(diagnostics.all(), [""; 0]);
 }
 
 // spec: SAMP-25

@@ -169,8 +169,9 @@ async fn the_server_ends_a_subscription_by_either_sign_in_either_order() {
         &|id| vec![notice(id), result(id)],
     ];
     for way in ways {
-        let odd = Heard::default();
-        let (client, mut peer) = modern_with(builder().on_odd(odd.hear()), &all()).await;
+        let diagnostics = Heard::default();
+        let (client, mut peer) =
+            modern_with(builder().on_diagnostic(diagnostics.hear()), &all()).await;
         let (changes, request) = tokio::join!(client.subscribe().tools().open(), accept(&mut peer));
         let mut changes = changes.unwrap();
         tools_changed(&mut peer, &request).await;
@@ -182,7 +183,7 @@ async fn the_server_ends_a_subscription_by_either_sign_in_either_order() {
         assert!(changes.next().await.is_none());
         drop(changes);
         peer.gets_nothing().await;
-        assert_eq!(odd.all(), [""; 0]);
+        assert_eq!(diagnostics.all(), [""; 0]);
     }
 }
 

@@ -148,8 +148,8 @@ async fn a_subscription_whose_parts_are_all_refused_fails() {
 // spec: TIME-1
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_is_not_answered_in_time_is_cancelled() {
-    let odd = Heard::default();
-    let builder = builder().on_odd(odd.hear());
+    let diagnostics = Heard::default();
+    let builder = builder().on_diagnostic(diagnostics.hear());
     let (client, mut peer) = legacy_with(builder, Revision::V2025_03_26, &all()).await;
     let subscribe = client.subscribe().tools().resource("a:/1").timeout(Duration::from_secs(3));
     let (outcome, request) = tokio::join!(subscribe.open(), peer.request("resources/subscribe"));
@@ -159,7 +159,7 @@ async fn a_subscription_that_is_not_answered_in_time_is_cancelled() {
     is_unsubscribed(&mut peer, "a:/1").await;
     peer.answer(&request, "{}").await;
     peer.gets_nothing().await;
-    assert_eq!(odd.all(), [""; 0], "late answers are no news");
+    assert_eq!(diagnostics.all(), [""; 0], "late answers are no news");
 }
 
 #[tokio::test(start_paused = true)]

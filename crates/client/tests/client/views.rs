@@ -87,7 +87,8 @@ async fn a_view_is_read_with_what_it_needs() {
 #[tokio::test(start_paused = true)]
 async fn an_origin_that_would_allow_everything_is_left_out_and_reported() {
     let heard = Heard::default();
-    for (client, mut peer) in both_with(builder().ui().on_odd(heard.hear()), &capabilities()).await
+    for (client, mut peer) in
+        both_with(builder().ui().on_diagnostic(heard.hear()), &capabilities()).await
     {
         let ui = json!({ "csp": { "resourceDomains": ["*", "https://cdn.example.com"] } });
         let view = view(&client, &mut peer, &contents(&ui)).await.unwrap();

@@ -49,11 +49,15 @@ fn of_tls(_: &(dyn StdError + 'static)) -> Option<ConnectFailure> {
 fn causes<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |error| match error.downcast_ref::<io::Error>() {
+    std::iter::successors(Some(error), |error| cause(*error))
+}
+
+fn cause<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    match error.downcast_ref::<io::Error>() {
         // `source` leaves out the error that an I/O error wraps.
         Some(io) => io.get_ref().map(|wrapped| wrapped as &(dyn StdError + 'static)),
         None => error.source(),
-    })
+    }
 }
 
 /// The system found no address of a host.

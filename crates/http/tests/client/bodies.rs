@@ -103,8 +103,8 @@ async fn a_modern_client_answers_no_request_of_a_server() {
     call.await.unwrap();
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(fake.is_idle(), "something was posted");
-    let odd = user.odd_things();
-    assert_eq!(odd.len(), 3, "{odd:?}");
+    let diagnostics = user.diagnostics();
+    assert_eq!(diagnostics.len(), 3, "{diagnostics:?}");
 }
 
 /// A modern connection whose long messages share this room.

@@ -83,7 +83,7 @@ async fn the_connection_ends_with_the_stream() {
     drop(events);
     assert_eq!(call.await.unwrap_err(), CallError::Closed);
     assert!(link.closed().await.is_none());
-    assert!(user.odd_things()[0].starts_with("GET http://server.example/mcp: "));
+    assert!(user.diagnostics()[0].starts_with("GET http://server.example/mcp: "));
 }
 
 #[tokio::test(start_paused = true)]

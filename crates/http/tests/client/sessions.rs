@@ -181,7 +181,7 @@ async fn a_session_that_is_renewed_in_another_revision_is_given_up_with_that_rea
     let expected = "2025-03-26";
     let failure = link.closed().await.expect("there is a reason").to_string();
     assert!(failure.contains(expected), "{failure}");
-    assert!(user.odd_things().iter().any(|what| what.contains(expected)));
+    assert!(user.diagnostics().iter().any(|what| what.contains(expected)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -206,7 +206,7 @@ async fn a_message_that_is_not_accepted_is_reported() {
     let received = fake.expect("notifications/roots/list_changed").await;
     received.respond(500, &[], "out of order");
     user.noticed.notified().await;
-    let [what] = &user.odd_things()[..] else { panic!("{:?}", user.odd_things()) };
+    let [what] = &user.diagnostics()[..] else { panic!("{:?}", user.diagnostics()) };
     assert_eq!(what, "POST http://server.example/mcp: 500 Internal Server Error: out of order");
 }
 

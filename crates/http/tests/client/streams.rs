@@ -185,7 +185,7 @@ async fn a_stream_that_is_taken_is_asked_for_until_it_is_free() {
     let events = fake.expect_get().await.events();
     events.message(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
     user.changed.notified().await;
-    assert_eq!(user.odd_things(), [""; 0]);
+    assert_eq!(user.diagnostics(), [""; 0]);
 }
 
 // spec: HTTP-18, HTTP-38, HTTP-44, RESUME-4
@@ -208,7 +208,7 @@ async fn the_stream_of_the_server_is_opened_again() {
     assert_eq!(get.header("last-event-id"), Some("1"));
     get.status(401);
     user.noticed.notified().await;
-    let [what] = &user.odd_things()[..] else { panic!("{:?}", user.odd_things()) };
+    let [what] = &user.diagnostics()[..] else { panic!("{:?}", user.diagnostics()) };
     assert!(what.starts_with("the server's own messages are not heard: GET "), "{what}");
 }
 

@@ -247,17 +247,17 @@ impl Events {
     }
 }
 
-/// The user of the client: collects reports of odd events, and notes changes.
+/// The user of the client: collects diagnostics, and notes changes.
 #[derive(Default)]
 pub(crate) struct User {
-    odd: std::sync::Mutex<Vec<String>>,
+    diagnostics: std::sync::Mutex<Vec<String>>,
     pub(crate) changed: tokio::sync::Notify,
     pub(crate) noticed: tokio::sync::Notify,
 }
 
 impl User {
-    pub(crate) fn odd_things(&self) -> Vec<String> {
-        self.odd.lock().unwrap().clone()
+    pub(crate) fn diagnostics(&self) -> Vec<String> {
+        self.diagnostics.lock().unwrap().clone()
     }
 }
 
@@ -270,8 +270,8 @@ impl Host for User {
         self.changed.notify_one();
     }
 
-    fn odd(&self, what: &str) {
-        self.odd.lock().unwrap().push(what.to_owned());
+    fn diagnostic(&self, what: &str) {
+        self.diagnostics.lock().unwrap().push(what.to_owned());
         self.noticed.notify_one();
     }
 }

@@ -100,7 +100,7 @@ pub enum ClientEvent {
     /// the log level and the subscriptions of the old one again by itself.
     Renewed,
     /// The server did something unexpected. Worth a log line, nothing more.
-    Odd(String),
+    Diagnostic(String),
 }
 
 /// A channel to one server, without I/O. Nothing in it reads a clock: every method that needs the

@@ -28,10 +28,10 @@ pub enum Delivery {
 pub enum Report {
     /// The message was not delivered or not answered.
     Failed(Box<SendFailure>),
-    /// The request with this id waits for a credential, perhaps for the user to log in. Its time-out
+    /// The request with this id waits for a credential, perhaps for the user to log in. Its timeout
     /// stops.
     Held(i64),
-    /// The request with this id was sent again with another credential. Its time-out starts anew,
+    /// The request with this id was sent again with another credential. Its timeout starts anew,
     /// and results that were stored under an earlier credential do not count any more.
     Granted(i64),
 }

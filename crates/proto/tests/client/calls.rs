@@ -164,7 +164,7 @@ fn the_first_three_lines_that_are_no_messages_are_reported() {
     }
     let events = client.events();
     assert_eq!(events.len(), 3);
-    assert!(events.iter().all(|event| matches!(event, ClientEvent::Odd(_))), "{events:?}");
+    assert!(events.iter().all(|event| matches!(event, ClientEvent::Diagnostic(_))), "{events:?}");
 }
 
 #[test]
@@ -174,6 +174,6 @@ fn a_message_that_is_too_long_and_not_awaited_is_reported_once() {
         let skipped = Skipped::new(head.as_bytes(), Oversize::Longer(400));
         client.connection.receive(Received::from(skipped), client.now);
         let events = client.events();
-        assert!(matches!(events[..], [ClientEvent::Odd(_)]), "{head}: {events:?}");
+        assert!(matches!(events[..], [ClientEvent::Diagnostic(_)]), "{head}: {events:?}");
     }
 }

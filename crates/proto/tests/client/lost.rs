@@ -203,6 +203,6 @@ fn calls_follow_although_the_log_level_of_a_new_session_is_refused_or_lost() {
             _ => client.pass(Limits::default().request_timeout),
         }
         assert_eq!(client.methods(), ["tools/call"], "{end}");
-        assert!(matches!(client.events()[..], [ClientEvent::Odd(_)]), "{end}");
+        assert!(matches!(client.events()[..], [ClientEvent::Diagnostic(_)]), "{end}");
     }
 }

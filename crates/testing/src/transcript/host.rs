@@ -94,13 +94,13 @@ impl Host {
         let (near, far) = tokio::io::duplex(CAPACITY);
         let (report, events) = unbounded_channel();
         let client = Arc::<OnceLock<Client>>::default();
-        let (completed, odd) = (report.clone(), report.clone());
+        let (completed, diagnostics) = (report.clone(), report.clone());
         // Sending fails only when the play is over.
         let builder = builder
             .revisions([revision])
             .limits(limits)
             .on_elicitation_complete(move |name| _ = completed.send(format!("completed {name}")))
-            .on_odd(move |what| _ = odd.send(format!("odd {what}")));
+            .on_diagnostic(move |what| _ = diagnostics.send(format!("diagnostic {what}")));
         let (connected, reporter) = (Arc::clone(&client), report.clone());
         tokio::spawn(async move {
             let (source, sink) = tokio::io::split(near);

@@ -110,7 +110,7 @@ impl SansIoClient {
             ClientEvent::TaskChanged(id) => format!("task {id}"),
             ClientEvent::Notification(method, params) => format!("notified {method} {params}"),
             ClientEvent::Renewed => "renewed".to_owned(),
-            ClientEvent::Odd(what) => format!("odd {what}"),
+            ClientEvent::Diagnostic(what) => format!("diagnostic {what}"),
         }
     }
 

@@ -295,7 +295,7 @@ impl Driver {
                     let _ = ready.send(Err(ConnectError::Negotiation(error)));
                 } else {
                     let reason = error.to_string();
-                    self.host.odd(&reason);
+                    self.host.diagnostic(&reason);
                     self.given_up = Some(Error::given_up(reason));
                 }
                 return false;
@@ -325,7 +325,7 @@ impl Driver {
             ClientEvent::TaskChanged(id) => self.host.task_changed(&id),
             ClientEvent::Notification(method, params) => self.host.notified(method, &params),
             ClientEvent::Renewed => self.host.renewed(),
-            ClientEvent::Odd(what) => self.host.odd(&what),
+            ClientEvent::Diagnostic(what) => self.host.diagnostic(&what),
         }
         true
     }

@@ -66,8 +66,9 @@ pub trait Host: Send + Sync + 'static {
     /// belongs to a session, such as the log level, has to be set again.
     fn renewed(&self) {}
 
-    /// The server broke a rule of the protocol; `what` describes it for a log.
-    fn odd(&self, _what: &str) {}
+    /// Something happened that deserves a line in a log: the server broke a rule of the protocol or
+    /// is started again, or a request of the client itself failed.
+    fn diagnostic(&self, _text: &str) {}
 }
 
 /// The answer to a question, when it is there.

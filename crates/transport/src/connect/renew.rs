@@ -41,7 +41,7 @@ impl Driver {
             let pause = renewal.pause(lost.unwrap_or_else(Error::closed)).map_err(Some)?;
             self.queue.clear();
             self.connection.lost(&pause.reason);
-            self.host.odd(&pause.reason);
+            self.host.diagnostic(&pause.reason);
             let pause = async {
                 writer.close().await;
                 sleep(pause.duration).await;

@@ -293,8 +293,8 @@ impl ClientConnection {
     }
 
     /// Reports something unexpected, for a log.
-    pub(super) fn odd(&mut self, what: String) {
-        self.events.push_back(ClientEvent::Odd(what));
+    pub(super) fn diagnostic(&mut self, what: String) {
+        self.events.push_back(ClientEvent::Diagnostic(what));
     }
 
     /// Sends a request that belongs to no call.

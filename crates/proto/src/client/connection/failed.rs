@@ -37,7 +37,7 @@ impl ClientConnection {
     /// nothing waits for it.
     fn failed(&mut self, failure: SendFailure, now: Instant) {
         let Some(waiting) = failure.id.and_then(|id| self.waiting.abandon(id)) else {
-            return self.odd(failure.reason);
+            return self.diagnostic(failure.reason);
         };
         match waiting {
             Purpose::Probe(revision) => {

@@ -2,7 +2,7 @@
 //!
 //! Nothing that a server sends may disturb a call that it does not concern. An answer is found by
 //! the id that this client gave, decoded by the method that was called, and checked before it ends
-//! the call. Whatever fits nowhere is reported as [`ClientEvent::Odd`] and otherwise ignored.
+//! the call. Whatever fits nowhere is reported as [`ClientEvent::Diagnostic`] and otherwise ignored.
 
 use std::time::Instant;
 
@@ -56,7 +56,7 @@ impl ClientConnection {
     pub(super) fn response(&mut self, response: ResponseMessage, now: Instant) {
         let Some(id) = &response.id else {
             let text = response.outcome.err().map(|error| error.to_string()).unwrap_or_default();
-            return self.odd(format!("the server could not read a message of ours: {text}"));
+            return self.diagnostic(format!("the server could not read a message of ours: {text}"));
         };
         match self.waiting.take(id) {
             Taken::Awaited(Purpose::Probe(asked)) => {
@@ -75,7 +75,9 @@ impl ClientConnection {
             Taken::Awaited(Purpose::KeepAlive) => self.keep_alive_answered(),
             Taken::Awaited(Purpose::RestoreLevel) => self.level_answered(response.outcome, now),
             Taken::Late => self.late(id, &response.outcome, now),
-            Taken::Unknown => self.odd(format!("an answer names the id {id}, which awaits none")),
+            Taken::Unknown => {
+                self.diagnostic(format!("an answer names the id {id}, which awaits none"));
+            }
         }
     }
 
@@ -200,7 +202,7 @@ impl ClientConnection {
                     let call = self.logging_call();
                     self.events.push_back(ClientEvent::Log(call, message));
                 }
-                Err(error) => self.odd(format!("`notifications/message`: {error}")),
+                Err(error) => self.diagnostic(format!("`notifications/message`: {error}")),
             },
             Method::Cancelled => self.cancelled(params),
             Method::ElicitationComplete => self.elicitation_complete(params),
@@ -278,7 +280,7 @@ impl ClientConnection {
             None => Revision::LATEST_LEGACY,
             Some(_) => {
                 let name = request.method.as_str();
-                return self.odd(format!(
+                return self.diagnostic(format!(
                     "the server sent a request, `{name}`, which its revision forbids"
                 ));
             }
@@ -325,7 +327,9 @@ impl ClientConnection {
         if self.noise > self.config.limits().noise {
             self.events.push_back(ClientEvent::Failed(NegotiationError::Noise(line)));
         } else if self.noise <= SHOWN {
-            self.odd(format!("the server wrote a line that is no message ({reason}): {line}"));
+            self.diagnostic(format!(
+                "the server wrote a line that is no message ({reason}): {line}"
+            ));
         }
     }
 
@@ -336,7 +340,7 @@ impl ClientConnection {
         let id = skipped.id().filter(|_| !skipped.is_call());
         let awaited = id.is_some_and(|id| self.fail(&id, CallError::TooLong(why), now));
         if !awaited {
-            self.odd(format!("a message of the server's was skipped: it is {why}"));
+            self.diagnostic(format!("a message of the server's was skipped: it is {why}"));
         }
     }
 

@@ -47,7 +47,7 @@ impl ClientConnection {
 
     /// The server has no level. A client without log messages is still of use.
     pub(super) fn level_failed(&mut self, reason: &str, now: Instant) {
-        self.odd(format!("the log level of the new session could not be set: {reason}"));
+        self.diagnostic(format!("the log level of the new session could not be set: {reason}"));
         self.end_restoring(now);
     }
 

@@ -10,7 +10,7 @@ use crate::peer::{Heard, assert_call_works, both, builder, legacy, modern};
 #[tokio::test(start_paused = true)]
 async fn an_answer_to_no_request_is_reported_and_ignored() {
     let heard = Heard::default();
-    let clients = both(builder().on_odd(heard.hear())).await;
+    let clients = both(builder().on_diagnostic(heard.hear())).await;
     for (client, mut peer) in clients {
         for id in ["77", "\"1\"", "\"x\""] {
             peer.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
@@ -120,7 +120,7 @@ async fn an_answer_that_is_too_long_fails_its_call_alone() {
 async fn a_modern_server_that_sends_a_request_gets_no_answer() {
     let heard = Heard::default();
     let builder = builder()
-        .on_odd(heard.hear())
+        .on_diagnostic(heard.hear())
         .on_ask(|_| async { panic!("the user is not asked") as bowline_client::Answer });
     let (client, mut peer) = modern(builder).await;
     for method in ["ping", "elicitation/create", "roots/list", "nonsense"] {
@@ -210,7 +210,7 @@ async fn noise_between_messages_is_no_reason_to_give_up() {
 #[tokio::test(start_paused = true)]
 async fn too_much_noise_in_a_row_ends_the_connection() {
     let heard = Heard::default();
-    for (client, mut peer) in both(builder().on_odd(heard.hear())).await {
+    for (client, mut peer) in both(builder().on_diagnostic(heard.hear())).await {
         let serve = async {
             peer.request("tools/call").await;
             for line in 0..=Limits::default().noise {
