@@ -4,10 +4,11 @@
 //!
 //! * [`config`]: the servers that configuration files of hosts name.
 //! * `limits`: every count and duration.
-//! * `dial`: opens connections to one server; `met`: what the server told; `supervise`: opens them
-//!   when needed, closes idle ones and opens them again after a failure.
+//! * `dial`: opens connections to one server; `met`: what the server told; `unavailable`: why there is
+//!   no connection.
 //! * `asking`: whether a server asks questions; `memory`: remembers it across restarts.
-//! * `lanes`: the connections to one server, as one upstream.
+//! * `lanes`: the connections to one server, as one upstream: opened when needed, shared by callers,
+//!   closed when idle, and opened again after a failure.
 //! * [`park`]: calls of callers without a session that wait for answers of these.
 //! * `named`: questions that begin with the name of their server.
 //! * `rules`: which tools of a server are offered, under which names.
@@ -39,8 +40,8 @@ mod reporter;
 mod resource_owners;
 mod rules;
 mod service;
-mod supervise;
 mod tasks;
+mod unavailable;
 
 pub use self::bridge::bridge;
 pub use self::dial::{

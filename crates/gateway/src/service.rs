@@ -208,19 +208,15 @@ impl Gateway {
     /// Stops a server of an earlier load. If only settings of the gateway changed, so that the same server
     /// goes on, its running calls end first, and those that wait go to its successor.
     fn retire(&self, member: &Member, successor: Option<&Lanes>) {
-        let (lanes, goes_on) = (member.lanes.clone(), successor.is_some());
-        if let Some(next) = successor {
-            lanes.set_successor(next.clone());
-        }
+        let lanes = member.lanes.clone();
         let mut retired = lock(&self.0.retired);
         retired.retain(|lanes| !lanes.is_over());
         retired.push(lanes.clone());
-        tokio::spawn(async move {
-            if goes_on {
-                lanes.drained().await;
-            }
-            lanes.close().await;
-        });
+        drop(retired);
+        match successor {
+            Some(next) => lanes.retire(next.clone()),
+            None => _ = tokio::spawn(async move { lanes.close().await }),
+        }
     }
 
     /// Runs `load` whenever the file changes, and reports each load. Never ends by itself. `seen` is the

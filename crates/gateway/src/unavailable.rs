@@ -33,7 +33,7 @@ pub(crate) enum UnavailableKind {
 
 impl Unavailable {
     /// The start failed, for which there was so much time.
-    pub(super) fn not_dialled(error: &DialError, limit: Duration) -> Self {
+    pub(crate) fn not_dialled(error: &DialError, limit: Duration) -> Self {
         let error = error.as_ref();
         let is_slow = |it: &bowline_client::Error| it.is_connect() && it.is_timeout();
         let kind = match error.downcast_ref().is_some_and(is_slow) {
@@ -44,18 +44,23 @@ impl Unavailable {
     }
 
     /// The start did not end in this time.
-    pub(super) fn silent(limit: Duration) -> Self {
+    pub(crate) fn silent(limit: Duration) -> Self {
         let problem = format!("the server did not answer within {} s", limit.as_secs_f64());
         Self { problem, kind: UnavailableKind::Slow(limit) }
     }
 
     /// The server ended by itself; the client of its connection knows more.
-    pub(super) fn ended(client: &Client) -> Self {
+    pub(crate) fn ended(client: &Client) -> Self {
         let mut problem = "the server ended by itself".to_owned();
         if let Some(failure) = client.failure() {
             problem = format!("{problem}: {}", with_causes(failure.as_ref()));
         }
         Self { problem: bounded(problem), kind: UnavailableKind::Ended }
+    }
+
+    /// The start broke off.
+    pub(crate) fn broken_off() -> Self {
+        Self { problem: "its start broke off".to_owned(), kind: UnavailableKind::NotStarted }
     }
 
     /// It was stopped for good.
@@ -64,7 +69,7 @@ impl Unavailable {
     }
 
     /// How many starts in a row took too long, after so many.
-    pub(super) fn slow_starts_after(&self, before: u32) -> u32 {
+    pub(crate) fn slow_starts_after(&self, before: u32) -> u32 {
         match self.kind {
             UnavailableKind::Slow(_) => before.saturating_add(1),
             _ => 0,
