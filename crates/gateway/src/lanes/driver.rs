@@ -384,11 +384,15 @@ impl LaneDriver {
                 () = sleep_until(timer) => {}
                 () = self.earlier.notified() => continue,
             }
-            self.with(|state| {
+            let next = self.with(|state| {
                 self.step(state, Event::Tick);
                 let deadline = state.table.deadline(Instant::now().into_std());
                 state.timer = deadline.map(Instant::from_std);
+                state.timer
             });
+            if next.is_none() {
+                return;
+            }
         }
     }
 }
