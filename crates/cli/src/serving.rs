@@ -9,7 +9,9 @@ use bowline::client::{ClientBuilder, ClientLayer};
 use bowline::http::Http;
 use bowline::{Client, Server, StateKeys};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
-use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, layered_client_builder};
+use bowline_gateway::{
+    Dial, DialError, GatewayLimits, Lanes, ServerDescription, layered_client_builder,
+};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
 use bowline_types::text::with_causes;
@@ -155,7 +157,7 @@ pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<
     // Boxed: what a connection needs until it stands is many times what a command needs.
     let connecting = Box::pin(connecting);
     let first = within(patience, noticed(&dial.target.label, connecting)).await?;
-    let met = MetServer::of(&first);
+    let met = ServerDescription::of(&first);
     let info = met.info.clone();
     // Callers hear it in errors. The command line and the address are not for them: both can hold
     // secrets.

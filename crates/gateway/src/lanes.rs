@@ -54,8 +54,8 @@ use crate::config::ServerEntry;
 use crate::dial::Dial;
 use crate::health::Health;
 use crate::limits::GatewayLimits;
-use crate::met::MetServer;
 use crate::refusal::{self, Keys};
+use crate::server_description::ServerDescription;
 use crate::unavailable::Unavailable;
 
 /// A configured server as an upstream: started by the first list or call, stopped when idle,
@@ -86,7 +86,7 @@ struct Inner {
     sharing: LaneSharing,
     discovery: Discovery,
     driver: Arc<LaneDriver>,
-    met: Mutex<Option<Arc<MetServer>>>,
+    met: Mutex<Option<Arc<ServerDescription>>>,
     sessions: Arc<Sessions>,
     late: Arc<LateLists>,
     /// Whether there is no other server beside it. May change with each load of the file.
@@ -185,7 +185,7 @@ impl Lanes {
 
     /// Knows what a connection to the server told, so that it need not be started for that.
     #[must_use]
-    pub fn knowing(self, met: MetServer) -> Self {
+    pub fn knowing(self, met: ServerDescription) -> Self {
         self.change(|inner| {
             inner.driver_mut().note_met(&met);
             *lock(&inner.met) = Some(Arc::new(met));
@@ -207,7 +207,7 @@ impl Lanes {
     ///
     /// If it cannot be started. The text is for the operator: it may hold addresses and output of the
     /// server.
-    pub async fn start(&self) -> Result<MetServer, String> {
+    pub async fn start(&self) -> Result<ServerDescription, String> {
         let using = self.0.driver.take_now(LaneCaller::anonymous(), LanePurpose::Start);
         let using = using.map_err(|why| match why {
             NoLane::Closed => Unavailable::stopped().problem,
@@ -217,11 +217,11 @@ impl Lanes {
         });
         let lease = using?.connect().await.map_err(|why| why.problem)?;
         self.meet(&lease);
-        Ok(MetServer::clone(lease.met()))
+        Ok(ServerDescription::clone(lease.met()))
     }
 
     /// What the server told about itself, if it was started yet.
-    pub fn met(&self) -> Option<MetServer> {
+    pub fn met(&self) -> Option<ServerDescription> {
         lock(&self.0.met).as_deref().cloned()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bowline_client::{Client, Relay};
 
 use super::table::{Link, Problem};
-use crate::met::MetServer;
+use crate::server_description::ServerDescription;
 use crate::unavailable::Unavailable;
 
 /// An open connection to the server. Cheap to clone.
@@ -13,7 +13,7 @@ use crate::unavailable::Unavailable;
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) relay: Relay,
-    pub(super) met: Arc<MetServer>,
+    pub(super) met: Arc<ServerDescription>,
 }
 
 /// The connection of a lane, or why there is none.

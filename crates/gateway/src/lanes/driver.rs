@@ -28,7 +28,7 @@ use super::table::{
 use crate::asking::Asking;
 use crate::dial::{Dial, DialError};
 use crate::limits::{GatewayLimits, jitter};
-use crate::met::MetServer;
+use crate::server_description::ServerDescription;
 use crate::unavailable::Unavailable;
 
 /// The lanes of one server.
@@ -102,7 +102,7 @@ impl LaneDriver {
     }
 
     /// Notes what another connection to the server told.
-    pub(super) fn note_met(&mut self, met: &MetServer) {
+    pub(super) fn note_met(&mut self, met: &ServerDescription) {
         self.table_mut().note_revision(met.revision.has_input_requests());
     }
 
@@ -253,7 +253,7 @@ impl LaneDriver {
         });
         let serves_one = self.serves_one || lock(&self.state).table.is_isolated(lane);
         let relay = if serves_one { relay.for_one_session() } else { relay };
-        let met = Arc::new(MetServer::of(&client));
+        let met = Arc::new(ServerDescription::of(&client));
         Connection { client, relay, met }
     }
 

@@ -13,7 +13,7 @@ use super::connection::Connection;
 use super::driver::LaneDriver;
 use super::table::{Event, Given, LaneId, Link, Start, UseId};
 use crate::limits::jitter;
-use crate::met::MetServer;
+use crate::server_description::ServerDescription;
 use crate::unavailable::Unavailable;
 
 /// The number of the next connection. Begins at random, because cursors hold numbers of connections,
@@ -108,7 +108,7 @@ impl Lease {
         self.link.connection.client.is_closed()
     }
 
-    pub(super) fn met(&self) -> &Arc<MetServer> {
+    pub(super) fn met(&self) -> &Arc<ServerDescription> {
         &self.link.connection.met
     }
 

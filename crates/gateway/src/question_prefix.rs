@@ -3,7 +3,6 @@
 //! Clients know only the gateway, and users must see which server asks (ELIC-10). The name comes from
 //! the configuration, because a server can claim any name for itself.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -11,55 +10,39 @@ use bowline_proto::request::{
     ExchangeId, Outbox, Outgoing, Request, Response, Sink, Success, SuccessKind,
 };
 use bowline_proto::upstream::Upstream;
-use bowline_types::capability::ServerCapabilities;
 use bowline_types::elicitation::{ElicitParams, UrlElicitationRequired};
 use bowline_types::error::{ErrorObject, code};
-use bowline_types::implementation::Implementation;
 use bowline_types::input::{InputRequest, InputRequired};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
-use futures_core::future::BoxFuture;
-use tower_service::Service;
 
-/// An upstream whose questions begin with a name. Cheap to clone.
+use crate::layered::{UpstreamLayer, call};
+
+/// Lets the questions of an upstream begin with a name.
 #[derive(Clone, Debug)]
-pub(crate) struct Named<U> {
-    upstream: U,
-    name: Arc<str>,
-}
+pub(crate) struct QuestionPrefix(Arc<str>);
 
-impl<U: Upstream> Named<U> {
-    pub(crate) fn new(upstream: U, name: impl Into<Arc<str>>) -> Self {
-        Self { upstream, name: name.into() }
+impl QuestionPrefix {
+    pub(crate) fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
     }
 }
 
-impl<U: Upstream> Service<Request> for Named<U> {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, mut request: Request) -> Self::Future {
-        let (mut upstream, name) = (self.upstream.clone(), self.name.clone());
+impl UpstreamLayer for QuestionPrefix {
+    async fn answer(self, mut upstream: impl Upstream, mut request: Request) -> Response {
+        let Self(name) = self;
         let method = request.parts.method;
         // A session gets questions that belong to no call through the call that listens for it.
         if !method.may_ask() && method != Method::SubscriptionsListen {
-            return Box::pin(async move { upstream.call(request).await });
+            return call(&mut upstream, request).await;
         }
         let naming = NamingQuestions { outbox: request.parts.outbox, name: name.clone() };
         request.parts.outbox = Outbox::new(request.parts.exchange, Arc::new(naming));
         let revision = request.parts.revision;
-        Box::pin(async move {
-            let Ok(response) = upstream.call(request).await;
-            Ok(match response {
-                Ok(success) => name_questions(success, &name, revision),
-                Err(error) => Err(name_pages(error, &name)),
-            })
-        })
+        match call(&mut upstream, request).await {
+            Ok(success) => name_questions(success, &name, revision),
+            Err(error) => Err(name_pages(error, &name)),
+        }
     }
 }
 
@@ -128,23 +111,5 @@ impl Sink for NamingQuestions {
             }
             refused
         })
-    }
-}
-
-impl<U: Upstream> Upstream for Named<U> {
-    fn capabilities(&self) -> ServerCapabilities {
-        self.upstream.capabilities()
-    }
-
-    fn info(&self) -> Option<Implementation> {
-        self.upstream.info()
-    }
-
-    fn instructions(&self) -> Option<String> {
-        self.upstream.instructions()
-    }
-
-    fn needs_authorization(&self) -> Option<String> {
-        self.upstream.needs_authorization()
     }
 }

@@ -9,7 +9,7 @@ use bowline_types::revision::Revision;
 /// What a server told about itself when it was connected.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct MetServer {
+pub struct ServerDescription {
     /// The revision that it speaks.
     pub revision: Revision,
     /// What it offers, as far as the gateway passes it on.
@@ -20,7 +20,7 @@ pub struct MetServer {
     pub info: Option<Implementation>,
 }
 
-impl MetServer {
+impl ServerDescription {
     /// What a connected server told.
     pub fn of(client: &Client) -> Self {
         Self {

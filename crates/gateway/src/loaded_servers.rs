@@ -9,20 +9,21 @@ use bowline_types::namespace::Namespace;
 
 use crate::asking::Asking;
 use crate::config::{ConfigError, ConfigFile, Launch, ServerEntry};
-use crate::health::{Health, Monitored};
+use crate::health::{Health, HealthMonitor};
 use crate::lanes::Lanes;
+use crate::layered::Layered;
 use crate::limits::GatewayLimits;
 use crate::memory::AskingServers;
-use crate::named::Named;
 use crate::options::GatewayOptions;
 use crate::park::{Parking, ParkingLot};
 use crate::permitted::{Permitted, Settings};
+use crate::question_prefix::QuestionPrefix;
 use crate::resource_owners::ResourceOwners;
-use crate::rules::{RuleFindings, Ruled};
+use crate::rules::{RuleFindings, ToolFilter};
 
 /// The servers of one configuration file.
 #[derive(Debug)]
-pub(crate) struct Fan {
+pub(crate) struct LoadedServers {
     pub(crate) service: Service,
     pub(crate) members: Vec<Member>,
     /// What is wrong with entries that were left out.
@@ -44,7 +45,7 @@ impl Member {
     }
 }
 
-impl Fan {
+impl LoadedServers {
     /// Takes the servers of `old` over whose entries say the same as before. `judge` says what to start
     /// for an entry, or why it is left out.
     ///
@@ -177,9 +178,11 @@ fn wrapped<U: Upstream>(
     let instructions = if speaks { limits.instructions } else { 0 };
     let findings = RuleFindings::new(entry, options.reporter.clone());
     let name = member.name();
-    let parking = Parking::new(Named::new(upstream, name), name, lot.clone());
-    let ruled = Ruled::new(parking, member.namespace.clone(), instructions, findings);
-    Monitored::new(ruled, (member.lanes.clone(), member.health.clone()), owners)
+    let prefixed = Layered::new(QuestionPrefix::new(name), upstream);
+    let parking = Parking::new(prefixed, name, lot.clone());
+    let filter = ToolFilter::new(member.namespace.clone(), instructions, findings);
+    let monitor = HealthMonitor::new((member.lanes.clone(), member.health.clone()), owners);
+    Layered::new(monitor, Layered::new(filter, parking))
 }
 
 /// Two servers in one namespace could take each other's calls.
@@ -227,7 +230,7 @@ mod tests {
     #[test]
     fn a_server_that_needs_authorization_needs_it_behind_the_rules_of_its_entry_too() {
         let text = r#"{ "mcpServers": { "far": { "command": "x", "tools": { "hide": ["a"] } } } }"#;
-        let member = &fan(text).unwrap().members[0];
+        let member = &load(text).unwrap().members[0];
         let whoami = |caller: bowline_server::Claims| async move { caller.subject };
         let server = Server::new("far", "1.0.0").tool(bowline_server::Tool::new("whoami", whoami));
         let lot = ParkingLot::new(Default::default()).unwrap();
@@ -239,12 +242,13 @@ mod tests {
         assert!(why.contains("tool `whoami` takes `Claims`"), "{why}");
     }
 
-    fn fan(text: &str) -> Result<Fan, String> {
+    fn load(text: &str) -> Result<LoadedServers, String> {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();
         let lot = ParkingLot::new(Default::default()).unwrap();
         let options = GatewayOptions::new(ConfigVariables::none());
         let resolve = |entry: &ServerEntry| entry.resolve(&options.variables);
-        Fan::new(&file, (&options, &lot), &[], &resolve).map_err(|error| error.to_string())
+        LoadedServers::new(&file, (&options, &lot), &[], &resolve)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -264,9 +268,9 @@ mod tests {
         let text = r#"{ "mcpServers": { "a b": { "command": "x" }, "a-b": { "command": "y" } } }"#;
         let expected = "c.json: $.mcpServers.a-b: the prefix `a-b` of its names is also that of \
                         `a b`; give one of them another `namespace`";
-        assert_eq!(fan(text).unwrap_err(), expected);
+        assert_eq!(load(text).unwrap_err(), expected);
         let text = r#"{ "mcpServers": { "é": { "command": "x" } } }"#;
-        assert!(fan(text).unwrap_err().contains("set `namespace`"));
+        assert!(load(text).unwrap_err().contains("set `namespace`"));
     }
 
     #[test]
@@ -274,8 +278,8 @@ mod tests {
         let text = r#"{ "mcpServers": {
             "a": { "command": "x", "env": { "K": "${NOT_SET}" } },
             "b": { "command": "y" }, "c": { "command": "z", "disabled": true } } }"#;
-        let fan = fan(text).unwrap();
-        assert_eq!(fan.members.len(), 1);
-        assert!(fan.notes[0].to_string().contains("`NOT_SET` has no value"));
+        let loaded = load(text).unwrap();
+        assert_eq!(loaded.members.len(), 1);
+        assert!(loaded.notes[0].to_string().contains("`NOT_SET` has no value"));
     }
 }
