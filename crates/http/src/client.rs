@@ -43,7 +43,7 @@ mod secrets;
 mod shared;
 mod transport;
 
-pub use self::address::InvalidAddress;
+pub use self::address::{Address, InvalidAddress};
 pub use self::authorize::{Authorize, AuthorizeMessage, MessageOperation, RefusalVerdict};
 pub use self::fetch::{BoxError, RequestBody};
 #[cfg(feature = "auth-fetch")]

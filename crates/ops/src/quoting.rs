@@ -1,12 +1,12 @@
 //! Names and values of a file that stay short and recognizable on the screen of consent.
 
 /// The longest name or value of a variable or header that is shown whole, in characters.
-pub(super) const LONGEST_VALUE: usize = 72;
+pub const LONGEST_VALUE: usize = 72;
 /// How many characters of a longer one are shown at its end.
 const TAIL: usize = 24;
 
 /// A name or path that is not longer than a line of most terminals.
-pub(super) fn shortened(name: &str) -> String {
+pub fn shortened(name: &str) -> String {
     match name.chars().count() <= LONGEST_VALUE {
         true => name.to_owned(),
         false => cut(name, LONGEST_VALUE),
@@ -14,7 +14,7 @@ pub(super) fn shortened(name: &str) -> String {
 }
 
 /// The beginning and the end of a text that is longer than this.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub fn cut(text: &str, most: usize) -> String {
     let length = text.chars().count();
     let head: String = text.chars().take(most - TAIL).collect();
     let tail: String = text.chars().skip(length - TAIL).collect();
@@ -22,7 +22,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// The text, in quotes and with escapes unless it is one plain word.
-pub(super) fn quoted_unless_plain(text: &str) -> String {
+pub fn quoted_unless_plain(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '`' | '\\');
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn quoted_unless_plain(text: &str) -> String {
 }
 
 /// The text in quotes, with escapes.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     with_counted_spaces(&format!("{text:?}"))
 }
 
@@ -40,7 +40,7 @@ const LONGEST_RUN: usize = 4;
 
 /// A quoted text with the lengths of long runs of spaces, which could push what follows to the next row.
 /// No text looks like that in quotes by itself: they double backslashes.
-pub(super) fn with_counted_spaces(quoted: &str) -> String {
+pub fn with_counted_spaces(quoted: &str) -> String {
     let mut out = String::with_capacity(quoted.len());
     let mut rest = quoted;
     while let Some(start) = rest.find(' ') {

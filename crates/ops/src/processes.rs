@@ -6,14 +6,14 @@ use bowline_gateway::config::CommandLaunch;
 
 /// The command lines of all processes, as they were at one time. `None` where there is no `/proc`.
 #[derive(Debug)]
-pub(super) struct Processes(Option<Vec<Vec<String>>>);
+pub struct Processes(Option<Vec<Vec<String>>>);
 
 /// Programs that start the program of a package, by the name of the package.
 const LAUNCHERS: &[&str] = &["npx", "uvx", "bunx", "pnpx"];
 
 impl Processes {
     /// The processes of this machine, without the own one.
-    pub(super) fn now() -> Self {
+    pub fn now() -> Self {
         Self::listed_in(Path::new("/proc"))
     }
 
@@ -28,7 +28,7 @@ impl Processes {
     }
 
     /// The processes of this command, where the operating system tells them.
-    pub(super) fn count(&self, launch: &CommandLaunch) -> Option<usize> {
+    pub fn count(&self, launch: &CommandLaunch) -> Option<usize> {
         let wanted = Wanted::of(launch);
         Some(self.0.as_ref()?.iter().filter(|line| wanted.is(line)).count())
     }
@@ -41,28 +41,26 @@ fn words(line: &[u8]) -> Vec<String> {
 }
 
 /// How the command line of a server looks.
-struct Wanted<'a> {
+struct Wanted {
     /// The name of its program, or the end of that name if a launcher starts it.
-    program: &'a str,
+    program: String,
     is_package: bool,
-    args: &'a [String],
+    args: Vec<String>,
 }
 
-impl<'a> Wanted<'a> {
-    fn of(launch: &'a CommandLaunch) -> Self {
-        let program = file_name(&launch.program);
-        let package = LAUNCHERS
-            .contains(&program)
-            .then(|| launch.args.iter().position(|it| !it.starts_with('-')))
-            .flatten();
-        match package {
-            Some(at) => Self {
-                program: package_name(&launch.args[at]),
-                is_package: true,
-                args: &launch.args[at + 1..],
-            },
-            None => Self { program, is_package: false, args: &launch.args },
+impl Wanted {
+    fn of(launch: &CommandLaunch) -> Self {
+        let program = launch.program.to_string_lossy();
+        let program = file_name(&program);
+        let args = launch.args.iter().map(|it| it.to_string_lossy().into_owned());
+        if LAUNCHERS.contains(&program)
+            && let Some(package) = args.clone().find(|it| !it.starts_with('-'))
+        {
+            let program = package_name(&package).to_owned();
+            let args = args.skip_while(|it| it.starts_with('-')).skip(1).collect();
+            return Self { program, is_package: true, args };
         }
+        Self { program: program.to_owned(), is_package: false, args: args.collect() }
     }
 
     /// Whether a command line is of this server. An interpreter may stand before the program.
@@ -73,7 +71,7 @@ impl<'a> Wanted<'a> {
         let (before, after) = line.split_at(before);
         let is_program = |word: &String| match self.is_package {
             // A launcher may show the package in its own name: `npm exec PACKAGE`.
-            true => !word.contains(' ') && file_name(word).ends_with(self.program),
+            true => !word.contains(' ') && file_name(word).ends_with(&self.program),
             false => file_name(word) == self.program,
         };
         after == self.args && before.len() <= 2 && before.last().is_some_and(is_program)
@@ -111,8 +109,8 @@ mod tests {
             words(b""),
         ];
         let count = |program: &str, args: &[&str]| {
-            let args = line(args);
-            let wanted = Wanted { program, is_package: false, args: &args };
+            let wanted =
+                Wanted { program: program.to_owned(), is_package: false, args: line(args) };
             lines.iter().filter(|line| wanted.is(line)).count()
         };
         assert_eq!(count("server", &["--port", "1"]), 2);
@@ -126,8 +124,8 @@ mod tests {
         let package = package_name("@modelcontextprotocol/server-files@1.2");
         assert_eq!(package, "server-files");
         assert_eq!(package_name("mcp-server-git==1.0"), "mcp-server-git");
-        let args = line(&["/tmp"]);
-        let wanted = Wanted { program: package, is_package: true, args: &args };
+        let wanted =
+            Wanted { program: package.to_owned(), is_package: true, args: line(&["/tmp"]) };
         assert!(wanted.is(&line(&["node", "/x/.bin/mcp-server-files", "/tmp"])));
         assert!(!wanted.is(&line(&["npm exec @modelcontextprotocol/server-files", "/tmp"])));
         assert!(!wanted.is(&line(&["npx", "-y", "@modelcontextprotocol/server-files", "/tmp"])));

@@ -1,45 +1,45 @@
 //! What the user can do when a server cannot be reached.
 
 /// A page that is not there.
-pub(crate) const PATH: &str = "check the path of the address, which is often `/mcp`";
+pub const PATH: &str = "check the path of the address, which is often `/mcp`";
 
 /// Something else than an MCP server answers.
-pub(crate) const ADDRESS: &str = "is this the address of an MCP server? Most end with `/mcp`";
+pub const ADDRESS: &str = "is this the address of an MCP server? Most end with `/mcp`";
 
 /// No answer in time.
-pub(crate) const TIME: &str = "`--timeout SECONDS` waits longer";
+pub const TIME: &str = "`--timeout SECONDS` waits longer";
 
 /// An answer beyond the limit.
-pub(crate) const SIZE: &str = "`--max-message SIZE` takes longer messages, such as `256M`";
+pub const SIZE: &str = "`--max-message SIZE` takes longer messages, such as `256M`";
 
 /// A process that ended.
-pub(crate) const OUTPUT: &str = "`--verbose` shows what the server writes";
+pub const OUTPUT: &str = "`--verbose` shows what the server writes";
 
 /// Text on the standard output of a server that does not answer.
-pub(crate) const NOISE: &str = "over stdio a server writes nothing but messages there: does this one \
+pub const NOISE: &str = "over stdio a server writes nothing but messages there: does this one \
                                 need an option for stdio, or does it serve HTTP at a URL?";
 
 /// A port without a server.
-pub(crate) const PORT: &str = "is the server started, and is this its port?";
+pub const PORT: &str = "is the server started, and is this its port?";
 
 /// A name without an address.
-pub(crate) const NAME: &str = "check the spelling of the host name, and the network";
+pub const NAME: &str = "check the spelling of the host name, and the network";
 
 /// `https://` at a port that speaks HTTP.
-pub(crate) const NO_TLS: &str = "the server does not speak TLS: try `http://`";
+pub const NO_TLS: &str = "the server does not speak TLS: try `http://`";
 
 /// A certificate that is not trusted.
-pub(crate) const CERTIFICATE: &str =
+pub const CERTIFICATE: &str =
     "this system must trust its certificate; `SSL_CERT_FILE` names certificates to trust";
 
 /// Something else than MCP on standard output or at an address.
-pub(crate) const SERVER: &str = "is this an MCP server? `bowline check` says which rules it breaks";
+pub const SERVER: &str = "is this an MCP server? `bowline check` says which rules it breaks";
 
 /// The hint for a connection to a URL that failed with this text, which names the URL.
 ///
 /// The causes of such errors come from the operating system and from TLS, and only their text is
 /// left here.
-pub(crate) fn of_connection(text: &str) -> &'static str {
+pub fn of_connection(text: &str) -> &'static str {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     match has(&["https://"]) {

@@ -9,14 +9,14 @@ use self::known::{
     CODE_LETTERS, CODE_OPTIONS, CODE_TAKERS, INTERPRETERS, PLACES, ROUTES, RUNNERS, SHELLS,
     VARIABLES, WORDS, WRAPPERS,
 };
-use super::quoting::{quoted_unless_plain, shortened};
+use crate::quoting::{quoted_unless_plain, shortened};
 
 /// How many variables of a kind are named.
 const MOST_NAMED: usize = 6;
 
 /// The findings, as sentences. They are about the words with the values of their variables, as far
 /// as these are known.
-pub(super) fn of_command(entry: &CommandEntry, variables: &ConfigVariables) -> Vec<String> {
+pub fn of_command(entry: &CommandEntry, variables: &ConfigVariables) -> Vec<String> {
     let command = entry.command.expand_known(variables);
     let args: Vec<String> = entry.args.iter().map(|arg| arg.expand_known(variables)).collect();
     let mut findings: Vec<String> = of_program(&command, &args).into_iter().collect();
@@ -109,7 +109,7 @@ fn of_variables(entry: &CommandEntry) -> impl Iterator<Item = String> {
 }
 
 /// Whether a variable can change what runs, or where connections lead.
-pub(super) fn is_dangerous_variable(name: &str) -> bool {
+pub fn is_dangerous_variable(name: &str) -> bool {
     is_listed(VARIABLES, name) || is_listed(ROUTES, name)
 }
 

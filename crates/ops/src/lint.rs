@@ -10,21 +10,25 @@ use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline_types::tool::{ToolDefinition, check_name};
 use serde::Serialize;
 
-use super::tokens;
+use crate::tokens;
 
 /// The lists of a server.
 #[derive(Debug, Default)]
-pub(crate) struct Lists {
-    pub(crate) tools: Vec<ToolDefinition>,
-    pub(crate) resources: Vec<ResourceDefinition>,
-    pub(crate) templates: Vec<ResourceTemplate>,
-    pub(crate) prompts: Vec<PromptDefinition>,
+pub struct Lists {
+    /// `tools/list`.
+    pub tools: Vec<ToolDefinition>,
+    /// `resources/list`.
+    pub resources: Vec<ResourceDefinition>,
+    /// `resources/templates/list`.
+    pub templates: Vec<ResourceTemplate>,
+    /// `prompts/list`.
+    pub prompts: Vec<PromptDefinition>,
 }
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
+pub enum Level {
     /// Clients may refuse it, or it cannot work.
     Error,
     /// A model or a host may handle it badly.
@@ -33,11 +37,13 @@ pub(crate) enum Level {
 
 /// Something that should be mended.
 #[derive(Debug, Serialize)]
-pub(crate) struct Finding {
-    pub(crate) level: Level,
+pub struct Finding {
+    /// How bad it is.
+    pub level: Level,
     /// What it is about, such as "tool `add`".
-    pub(crate) subject: String,
-    pub(crate) text: String,
+    pub subject: String,
+    /// What is wrong.
+    pub text: String,
 }
 
 /// The longest name of a tool that the interfaces of all large models take.
@@ -50,20 +56,20 @@ const MOST_TOOLS: usize = 50;
 const MOST_TOKENS: usize = 10_000;
 
 /// The finding about text on standard output that is no message.
-pub(crate) fn noise(text: &str) -> Finding {
+pub fn noise(text: &str) -> Finding {
     let text = format!("{text}; logs belong on standard error");
     Finding { level: Level::Warning, subject: "standard output".to_owned(), text }
 }
 
 /// The finding about a server that a gateway left out of these lists.
-pub(crate) fn left_out(missing: &LeftOutServer, kinds: &[&str]) -> Finding {
+pub fn left_out(missing: &LeftOutServer, kinds: &[&str]) -> Finding {
     let LeftOutServer { server, cause, .. } = missing;
     let text = format!("lack the server `{server}`: {cause}");
     Finding { level: Level::Warning, subject: kinds.join(", "), text }
 }
 
 /// All findings, errors first.
-pub(crate) fn findings(lists: &Lists) -> Vec<Finding> {
+pub fn findings(lists: &Lists) -> Vec<Finding> {
     let mut found = Found::default();
     for tool in &lists.tools {
         found.tool(tool);

@@ -1,32 +1,21 @@
 //! Names that a user could have meant.
 
-use crate::exit::Failure;
-use crate::print::{TerminalText, text};
-
 /// The names that a hint shows if none is near; the rest is counted.
 const SHOWN: usize = 20;
 
 /// The hint for a name that does not exist: the nearest ones, or else all of them. `None` if there
 /// are no names at all.
-pub(crate) fn hint(wrong: &str, names: &[&str]) -> Option<TerminalText> {
+pub fn hint(wrong: &str, names: &[&str]) -> Option<String> {
     match nearest(wrong, names)[..] {
         [] if names.is_empty() => None,
-        [] => Some(text!("it has {}", listed(names))),
-        [one] => Some(text!("did you mean `{one}`?")),
-        [one, other, ..] => Some(text!("did you mean `{one}` or `{other}`?")),
+        [] => Some(format!("it has {}", listed(names))),
+        [one] => Some(format!("did you mean `{one}`?")),
+        [one, other, ..] => Some(format!("did you mean `{one}` or `{other}`?")),
     }
 }
 
-/// Adds the hint to a failure, if the name is wrong and there are others.
-pub(crate) fn explain(name: &str, names: &[&str], failure: Failure) -> Failure {
-    match hint(name, names).filter(|_| !names.contains(&name)) {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
-}
-
-/// The names, as many as a hint can hold.
-pub(crate) fn listed(names: &[&str]) -> String {
+/// The first names, up to what a hint can hold.
+pub fn listed(names: &[&str]) -> String {
     let shown = names[..names.len().min(SHOWN)].join(", ");
     match names.len().saturating_sub(SHOWN) {
         0 => shown,
@@ -35,7 +24,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
 }
 
 /// The names that differ in a few letters, the nearest first.
-pub(crate) fn nearest<'n>(wrong: &str, names: &[&'n str]) -> Vec<&'n str> {
+pub fn nearest<'n>(wrong: &str, names: &[&'n str]) -> Vec<&'n str> {
     let wrong = comparable(wrong);
     let far = (wrong.chars().count() / 3).max(1);
     let mut near: Vec<(usize, &str)> = names
@@ -79,7 +68,6 @@ mod tests {
 
     #[test]
     fn the_hint_names_the_nearest_or_all() {
-        let hint = |name: &str, names: &[&str]| hint(name, names).map(|it| it.as_str().to_owned());
         assert_eq!(hint("ech", NAMES).unwrap(), "did you mean `echo`?");
         assert_eq!(hint("git", NAMES).unwrap(), "did you mean `git_status` or `git_log`?");
         assert_eq!(hint("draw", NAMES).unwrap(), "it has git_status, git_log, echo, add");

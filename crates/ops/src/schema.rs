@@ -3,7 +3,7 @@
 //! A schema may say much more. What is not understood here counts as any type, and the server
 //! checks it. `fields`: all that a user reads about a schema.
 
-pub(crate) mod fields;
+pub mod fields;
 
 use std::fmt;
 
@@ -17,45 +17,65 @@ const DEEPEST: usize = 8;
 
 /// The parameters of a tool.
 #[derive(Debug, Default)]
-pub(crate) struct Parameters {
-    pub(crate) all: Vec<Parameter>,
+pub struct ToolParameters {
+    /// Those that the schema names.
+    pub all: Vec<Parameter>,
     /// Whether the tool takes others too.
-    pub(crate) is_open: bool,
+    pub is_open: bool,
 }
 
 /// One parameter.
 #[derive(Debug)]
-pub(crate) struct Parameter {
-    pub(crate) name: String,
-    pub(crate) types: Types,
-    pub(crate) is_required: bool,
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// The types that it may have.
+    pub types: Types,
+    /// Whether a call must have it.
+    pub is_required: bool,
     /// The types of the elements, if it is an array.
-    pub(crate) items: Types,
+    pub items: Types,
     /// The values that it may have, if the schema lists them.
-    pub(crate) values: Option<Vec<RawJson>>,
+    pub values: Option<Vec<RawJson>>,
     /// The same of the elements.
-    pub(crate) item_values: Option<Vec<RawJson>>,
+    pub item_values: Option<Vec<RawJson>>,
 }
 
 /// The types that a value may have; any if empty.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Types(pub(crate) Vec<JsonType>);
+pub struct Types(pub Vec<JsonType>);
 
 /// A type of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JsonType {
+pub enum JsonType {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Boolean,
+    /// A number without a fraction.
     Integer,
+    /// Any number.
     Number,
+    /// A list.
     Array,
+    /// Members with names.
     Object,
+    /// Text.
     String,
 }
 
-impl Parameters {
+impl Parameter {
+    /// Whether it is an array and nothing that a plain word could be.
+    pub fn is_array(&self) -> bool {
+        let mut types = self.types.0.iter();
+        self.types.0.contains(&JsonType::Array)
+            && types.all(|it| matches!(it, JsonType::Array | JsonType::Null))
+    }
+}
+
+impl ToolParameters {
     /// Reads the parameters of a tool.
-    pub(crate) fn of(schema: &Schema) -> Self {
+    pub fn of(schema: &Schema) -> Self {
         let Ok(root) = schema.parse::<Node>() else { return Self::default() };
         let required = root.required.clone().unwrap_or_default();
         let parameter = |(name, json): &(String, RawJson)| {
@@ -76,18 +96,19 @@ impl Parameters {
     }
 
     /// The parameters of a tool whose schema is not known: any.
-    pub(crate) fn any() -> Self {
+    pub fn any() -> Self {
         Self { all: Vec::new(), is_open: true }
     }
 
-    pub(crate) fn named(&self, name: &str) -> Option<&Parameter> {
+    /// The parameter with this name.
+    pub fn named(&self, name: &str) -> Option<&Parameter> {
         self.all.iter().find(|parameter| parameter.name == name)
     }
 }
 
 /// The name of a tool with its parameters, as in `add(a: integer, b?: integer)`.
-pub(crate) fn signature(tool: &ToolDefinition) -> String {
-    let parameters = Parameters::of(&tool.input_schema);
+pub fn signature(tool: &ToolDefinition) -> String {
+    let parameters = ToolParameters::of(&tool.input_schema);
     let shown = parameters.all.iter().map(|parameter| {
         let mark = if parameter.is_required { "" } else { "?" };
         format!("{}{mark}: {}", parameter.name, parameter.types)
@@ -117,7 +138,7 @@ impl JsonType {
     ];
 
     /// The word for it in a schema.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Boolean => "boolean",
@@ -147,7 +168,7 @@ impl JsonType {
 #[serde(default, rename_all = "camelCase")]
 struct Node {
     r#type: Option<RawJson>,
-    properties: Option<Members>,
+    properties: Option<JsonMembers>,
     required: Option<Vec<String>>,
     additional_properties: Option<RawJson>,
     items: Option<RawJson>,
@@ -171,8 +192,8 @@ struct Node {
     #[serde(rename = "$ref")]
     reference: Option<String>,
     #[serde(rename = "$defs")]
-    defs: Option<Members>,
-    definitions: Option<Members>,
+    defs: Option<JsonMembers>,
+    definitions: Option<JsonMembers>,
 }
 
 /// The types that a schema allows.
@@ -217,11 +238,11 @@ fn lookup(reference: &str, root: &Schema) -> Option<RawJson> {
 
 /// The members of an object, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Members(pub(crate) Vec<(String, RawJson)>);
+pub struct JsonMembers(pub Vec<(String, RawJson)>);
 
-impl Members {
+impl JsonMembers {
     /// Replaces the member of this name in its place, or adds one at the end.
-    pub(crate) fn set(&mut self, name: &str, value: RawJson) {
+    pub fn set(&mut self, name: &str, value: RawJson) {
         match self.0.iter_mut().find(|(there, _)| there == name) {
             Some((_, place)) => *place = value,
             None => self.0.push((name.to_owned(), value)),
@@ -229,33 +250,33 @@ impl Members {
     }
 }
 
-impl Serialize for Members {
+impl Serialize for JsonMembers {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de> Deserialize<'de> for JsonMembers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
 
         impl<'de> Visitor<'de> for Reader {
-            type Value = Members;
+            type Value = JsonMembers;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Members::default();
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonMembers, A::Error> {
+                let mut members = JsonMembers::default();
                 while let Some((name, value)) = map.next_entry::<String, RawJson>()? {
                     members.set(&name, value);
                 }
                 Ok(members)
             }
 
-            fn visit_bool<E>(self, _: bool) -> Result<Members, E> {
-                Ok(Members::default())
+            fn visit_bool<E>(self, _: bool) -> Result<JsonMembers, E> {
+                Ok(JsonMembers::default())
             }
         }
 
@@ -296,6 +317,6 @@ mod tests {
         let text =
             r##"{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/A"}}}"##;
         let schema = Schema::new(RawJson::from_text(text).unwrap()).unwrap();
-        assert_eq!(Parameters::of(&schema).all[0].types, Types::default());
+        assert_eq!(ToolParameters::of(&schema).all[0].types, Types::default());
     }
 }

@@ -69,8 +69,9 @@ fn a_server_of_the_user_hides_one_of_the_project() {
         ("project/.mcp.json", r#"{"mcpServers":{"git":{"command":"evil"}}}"#),
     ]);
     let discovery = discover(&folders);
-    let addresses =
-        |name| -> Vec<&str> { discovery.named(name).iter().map(|it| it.entry.address()).collect() };
+    let addresses = |name| -> Vec<String> {
+        discovery.named(name).iter().map(|it| it.entry.address()).collect()
+    };
     assert_eq!(addresses("git"), ["mine", "other"]);
     assert_eq!(addresses("gemini-cli:git"), ["other"]);
     assert_eq!(addresses("hub"), [""; 0]);
@@ -142,7 +143,7 @@ fn the_nearest_folder_of_a_project_hides_its_parents() {
 }
 
 /// The addresses of the servers of this name.
-fn addresses<'d>(discovery: &'d Discovery, name: &str) -> Vec<&'d str> {
+fn addresses(discovery: &Discovery, name: &str) -> Vec<String> {
     discovery.named(name).iter().map(|it| it.entry.address()).collect()
 }
 

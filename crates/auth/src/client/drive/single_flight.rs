@@ -19,11 +19,13 @@ pub(super) enum FlightKind {
     Renewal,
 }
 
-/// Whether a caller started the work that it waited for.
+/// The part of a caller in the work that it waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Passenger {
-    First,
-    Joined,
+pub(super) enum Role {
+    /// It started the work.
+    Leader,
+    /// The work was under way.
+    Joiner,
 }
 
 type Outcome = Option<Result<(), Arc<Error>>>;
@@ -34,27 +36,27 @@ static FLIGHTS: LazyLock<Mutex<HashMap<FlightKey, watch::Receiver<Outcome>>>> =
 
 /// Runs the work in a task of its own and waits for its end. If work for this key is under way,
 /// waits for that instead.
-pub(super) async fn fly<F>(key: FlightKey, work: impl FnOnce() -> F) -> Result<Passenger, Error>
+pub(super) async fn run_once<F>(key: FlightKey, work: impl FnOnce() -> F) -> Result<Role, Error>
 where
     F: Future<Output = Result<(), Error>> + Send + 'static,
 {
-    let (mut outcome, passenger) = board(key, work);
+    let (mut outcome, role) = start_or_join(key, work);
     let interrupted = || Error::visit("the login was interrupted");
     let ended = outcome.wait_for(Option::is_some).await.map_err(|_| interrupted())?;
     match &*ended {
-        Some(Ok(())) => Ok(passenger),
+        Some(Ok(())) => Ok(role),
         Some(Err(error)) => Err(error.copy()),
         None => Err(interrupted()),
     }
 }
 
-fn board<F>(key: FlightKey, work: impl FnOnce() -> F) -> (watch::Receiver<Outcome>, Passenger)
+fn start_or_join<F>(key: FlightKey, work: impl FnOnce() -> F) -> (watch::Receiver<Outcome>, Role)
 where
     F: Future<Output = Result<(), Error>> + Send + 'static,
 {
     let mut flights = lock(&FLIGHTS);
     if let Some(outcome) = flights.get(&key) {
-        return (outcome.clone(), Passenger::Joined);
+        return (outcome.clone(), Role::Joiner);
     }
     let (sender, receiver) = watch::channel(None);
     flights.insert(key.clone(), receiver.clone());
@@ -67,7 +69,7 @@ where
         drop(entry);
         sender.send_replace(Some(outcome));
     });
-    (receiver, Passenger::First)
+    (receiver, Role::Leader)
 }
 
 /// Removes the entry when the task ends, also if its runtime shuts down.

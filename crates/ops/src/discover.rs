@@ -1,7 +1,7 @@
 //! Finds the servers that configuration files of hosts name.
 //!
 //! Files of the user are told apart from files of a project: a project may come from a stranger, so
-//! nothing that its files name is started or called without [consent](crate::consent). Finding
+//! nothing that its files name is started or called without consent. Finding
 //! servers reads files and does nothing else.
 
 mod places;
@@ -9,17 +9,16 @@ mod places;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use bowline_gateway::config::{ConfigError, ConfigFile, ConfigInput, Dialect, Launch, ServerEntry};
+use bowline_gateway::config::{
+    ConfigError, ConfigFile, ConfigInput, ConfigVariables, Dialect, Launch, ServerEntry,
+};
 
-pub(crate) use self::places::Folders;
+pub use self::places::Folders;
 use self::places::Place;
-use crate::exit::{Exit, Failure};
-use crate::print::text;
-use crate::variables;
 
 /// Whose file names a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// A file in the home of the user.
     User,
     /// A file in the working folder, or in a parent of it.
@@ -28,37 +27,50 @@ pub(crate) enum Origin {
 
 /// A server that a file names.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub(crate) entry: ServerEntry,
-    pub(crate) origin: Origin,
+pub struct Found {
+    /// What the file says of it.
+    pub entry: ServerEntry,
+    /// Whose file it is.
+    pub origin: Origin,
     /// The folder that `${workspaceFolder}` stands for.
-    pub(crate) workspace: Option<PathBuf>,
+    pub workspace: Option<PathBuf>,
     /// The questions of its file, which `${input:id}` stands for.
-    pub(crate) inputs: Vec<ConfigInput>,
+    pub inputs: Vec<ConfigInput>,
 }
 
 impl Found {
     /// The name that also names the host: `cursor:git`.
-    pub(crate) fn qualified(&self) -> String {
+    pub fn qualified(&self) -> String {
         format!("{}:{}", slug(self.entry.dialect), self.entry.name)
     }
 
     /// How it is reached, without its file of variables: this is asked before the user has agreed to
     /// it. `None` if a variable of its entry has no value.
-    pub(crate) fn launch(&self) -> Option<Launch> {
-        self.entry.resolve_unread(&variables::of_process(self.workspace.as_deref())).ok()
+    pub fn launch(&self) -> Option<Launch> {
+        self.entry.resolve_unread(&variables(self.workspace.as_deref())).ok()
+    }
+}
+
+/// The values for an entry: the environment of this process, and this folder as `${workspaceFolder}`.
+pub fn variables(workspace: Option<&Path>) -> ConfigVariables {
+    let variables = ConfigVariables::of_process();
+    match workspace {
+        Some(folder) => variables.with_workspace(folder),
+        None => variables,
     }
 }
 
 /// All servers that files name, and what is wrong with the files.
 #[derive(Debug, Default)]
-pub(crate) struct Discovery {
-    pub(crate) found: Vec<Found>,
-    pub(crate) problems: Vec<ConfigError>,
+pub struct Discovery {
+    /// The servers, in the order of the files.
+    pub found: Vec<Found>,
+    /// Faults of files and of single entries.
+    pub problems: Vec<ConfigError>,
 }
 
 /// Reads the files of all hosts. Files that do not exist are passed over.
-pub(crate) fn discover(folders: &Folders) -> Discovery {
+pub fn discover(folders: &Folders) -> Discovery {
     let mut discovery = Discovery::default();
     let mut seen: Vec<PathBuf> = Vec::new();
     for place in folders.places() {
@@ -82,7 +94,7 @@ pub(crate) fn discover(folders: &Folders) -> Discovery {
 /// # Errors
 ///
 /// If it cannot be read.
-pub(crate) fn discover_in(path: &Path, folders: &Folders) -> Result<Discovery, Failure> {
+pub fn discover_in(path: &Path, folders: &Folders) -> Result<Discovery, ConfigError> {
     let same = |place: &Place| place.path.canonicalize().ok() == path.canonicalize().ok();
     let known = folders.places().into_iter().find(|place| place.path.exists() && same(place));
     let place = known.unwrap_or_else(|| {
@@ -90,10 +102,7 @@ pub(crate) fn discover_in(path: &Path, folders: &Folders) -> Result<Discovery, F
         let path = path.to_owned();
         Place { path, dialect: Dialect::Bowline, origin: Origin::User, workspace }
     });
-    let file = ConfigFile::read(path, place.dialect).map_err(|error| {
-        let failure = Failure::new(Exit::Unreachable, text!("{}", error.without_advice()));
-        error.advice().into_iter().fold(failure, |it, advice| it.hint(text!("{advice}")))
-    })?;
+    let file = ConfigFile::read(path, place.dialect)?;
     let mut discovery = Discovery::default();
     discovery.add(file, &place, folders);
     Ok(discovery)
@@ -116,7 +125,7 @@ impl Discovery {
     /// Servers that are switched off count only if there are no others, and servers of the user
     /// hide those of a project. Within one host a server for one project hides the one for all,
     /// then the nearest folder and the first file win. Of equal servers of several hosts only the first is given.
-    pub(crate) fn named(&self, name: &str) -> Vec<&Found> {
+    pub fn named(&self, name: &str) -> Vec<&Found> {
         let is_meant = |it: &&Found| it.entry.name == name || it.qualified() == name;
         let mut all: Vec<&Found> = self.found.iter().filter(is_meant).collect();
         keep_if_any(&mut all, |it| !it.entry.disabled);

@@ -6,17 +6,18 @@ use std::collections::HashMap;
 use bowline_gateway::config::{Dialect, ServerEntry};
 use bowline_types::text::excerpt;
 
-use super::lint::Lists;
+use crate::lint::Lists;
 
 /// The names in the lists of a server.
 #[derive(Debug, Default)]
-pub(crate) struct ListedNames {
+pub struct ListedNames {
     tools: Vec<String>,
     resources: Vec<String>,
 }
 
 impl ListedNames {
-    pub(super) fn of(lists: &Lists) -> Self {
+    /// The names in these lists.
+    pub fn of(lists: &Lists) -> Self {
         Self {
             tools: lists.tools.iter().map(|tool| tool.name.clone()).collect(),
             resources: lists.resources.iter().map(|resource| resource.uri.clone()).collect(),
@@ -25,7 +26,7 @@ impl ListedNames {
 }
 
 /// Notes for servers, by the places of their entries. Only servers that were listed are given.
-pub(super) fn notes(servers: &[(usize, &ServerEntry, ListedNames)]) -> Vec<(usize, String)> {
+pub fn notes(servers: &[(usize, &ServerEntry, ListedNames)]) -> Vec<(usize, String)> {
     let mut notes = Vec::new();
     let mut owners: HashMap<_, &str> = HashMap::new();
     for (place, entry, names) in servers {

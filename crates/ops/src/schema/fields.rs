@@ -12,10 +12,11 @@ const DEEPEST_TYPE: usize = 3;
 
 /// A field of an object.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Field {
+pub struct Field {
     /// Its name, after those of the objects around it: `order.items[].price`.
-    pub(crate) path: String,
-    pub(crate) is_required: bool,
+    pub path: String,
+    /// Whether the object must have it.
+    pub is_required: bool,
     /// Its type or its values, and what restricts them.
     kind: String,
     description: String,
@@ -23,7 +24,7 @@ pub(crate) struct Field {
 
 impl Field {
     /// The type, then the description.
-    pub(crate) fn described(&self) -> String {
+    pub fn described(&self) -> String {
         match self.description.is_empty() {
             true => self.kind.clone(),
             false => format!("{}: {}", self.kind, self.description),
@@ -32,7 +33,7 @@ impl Field {
 }
 
 /// The fields that a schema describes, in its order.
-pub(crate) fn fields(schema: &Schema) -> Vec<Field> {
+pub fn fields(schema: &Schema) -> Vec<Field> {
     let mut walk = Walk { root: schema, found: Vec::new() };
     if let Ok(root) = schema.parse::<Node>() {
         walk.object("", &root, DEEPEST);

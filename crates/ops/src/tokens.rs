@@ -19,12 +19,12 @@ struct Shown<'a> {
 }
 
 /// The tokens of a list of tools, as hosts show it to a model.
-pub(crate) fn of_tools(tools: &[ToolDefinition]) -> usize {
+pub fn of_tools(tools: &[ToolDefinition]) -> usize {
     tools.iter().map(of_tool).sum()
 }
 
 /// The tokens of one tool.
-pub(crate) fn of_tool(tool: &ToolDefinition) -> usize {
+pub fn of_tool(tool: &ToolDefinition) -> usize {
     let description = tool.description.as_deref();
     let shown = Shown { name: &tool.name, description, input_schema: &tool.input_schema };
     estimate(RawJson::from_value(&shown).unwrap_or_default().as_str()) + 1
@@ -40,7 +40,7 @@ const SIGNS: usize = 4;
 ///
 /// Text is cut into runs of one kind. A capital letter after a small one begins a new word, a
 /// single space belongs to the word after it, and each character outside of ASCII counts by itself.
-pub(crate) fn estimate(text: &str) -> usize {
+pub fn estimate(text: &str) -> usize {
     let mut tokens = 0;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

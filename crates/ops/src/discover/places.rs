@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use bowline_gateway::config::Dialect;
 
 use super::Origin;
+use crate::folders;
 
 /// The folders below which hosts keep their files.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Folders {
+pub struct Folders {
     /// The home of the user.
-    pub(crate) home: Option<PathBuf>,
+    pub home: Option<PathBuf>,
     /// The user's folder for the settings of programs with windows.
-    pub(crate) settings: Option<PathBuf>,
+    pub settings: Option<PathBuf>,
     /// The user's folder for the settings of programs that follow the conventions of Unix.
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
     /// The working folder, then its parents up to the root of its repository.
-    pub(crate) projects: Vec<PathBuf>,
+    pub projects: Vec<PathBuf>,
 }
 
 /// A file that may exist.
@@ -62,20 +63,11 @@ const PROJECT: &[(&str, Dialect)] = &[
 
 impl Folders {
     /// The folders of this process.
-    pub(crate) fn of_process() -> Self {
-        let variable = |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-        let below_home = |name| std::env::home_dir().map(|home| home.join(name));
-        let config = variable("XDG_CONFIG_HOME").or_else(|| below_home(".config"));
-        let settings = match std::env::consts::OS {
-            "macos" => below_home("Library/Application Support"),
-            "windows" => variable("APPDATA"),
-            _ => config.clone(),
-        };
-        let config = if cfg!(windows) { variable("APPDATA") } else { config };
-        let home = std::env::home_dir();
+    pub fn of_process() -> Self {
+        let home = folders::home();
         let working = std::env::current_dir().ok();
         let projects = working.map(|it| projects(&it, home.as_deref())).unwrap_or_default();
-        Self { home, settings, config, projects }
+        Self { home, settings: folders::settings(), config: folders::config(), projects }
     }
 
     /// The files that may exist, those of the user first.
