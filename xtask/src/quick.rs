@@ -32,6 +32,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/macros/", &["bowline-macros"]),
     ("crates/bowline/", &["bowline"]),
     ("crates/check/", &["bowline-check"]),
+    ("crates/ops/", &["bowline-ops", "bowline-cli"]),
     ("crates/testing/", &["bowline-testing"]),
     ("crates/cli/", &["bowline-cli"]),
     ("chaos/", &["bowline-chaos"]),

@@ -4,7 +4,7 @@
 //! client is an OAuth client: it obtains tokens from the authorization server that the MCP server
 //! names. This crate holds the rules of both. The time is an argument of the rules, and every HTTP
 //! request goes through a [`Fetcher`](fetch::Fetcher) that the caller brings; of the rest, only the
-//! client's `drive`, `open` and `store` wait, start a browser and write files. It can be reviewed
+//! client's `drive`, `open` and `store` wait, start a browser and write files, with `private_file`. It can be reviewed
 //! alone, because it uses only `bowline-types` and `bowline-proto` of this workspace.
 //!
 //! Everything here reads text that another machine wrote. So every length and count has a limit, a
@@ -21,6 +21,7 @@
 //! * [`fetch`] — one HTTP request, as a value, and the trait that sends it;
 //! * [`jose`] — signatures, keys and JSON Web Tokens;
 //! * [`metadata`] — the documents in which resources and authorization servers describe themselves;
+//! * `private_file` — files that only their owner can read (feature `client`);
 //! * `client` — obtains access tokens (feature `client`);
 //! * `resource` — verifies the access tokens of callers (feature `resource`).
 
@@ -34,6 +35,8 @@ pub mod fetch;
 pub mod form;
 pub mod jose;
 pub mod metadata;
+#[cfg(feature = "client")]
+pub mod private_file;
 #[cfg(feature = "resource")]
 pub mod resource;
 pub mod scope;

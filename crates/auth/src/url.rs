@@ -9,6 +9,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use bowline_types::text::shown_url;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Kind};
@@ -244,8 +245,7 @@ impl fmt::Display for Url {
 impl fmt::Debug for Url {
     /// Without the query, which may hold a code or a state.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let query = if self.query.is_some() { "?…" } else { "" };
-        write!(f, "Url({}{}{query})", self.origin(), self.path())
+        write!(f, "Url({})", shown_url(&self.text))
     }
 }
 
@@ -369,9 +369,9 @@ fn check_escapes(text: &str, rest: &str) -> Result<(), Error> {
     }
 }
 
-/// The error for a URL, which quotes it up to its query.
+/// The error for a URL, which quotes it without what may be secret.
 fn invalid(text: &str, reason: &str) -> Error {
-    let shown: String = text.chars().take_while(|c| *c != '?').take(100).collect();
+    let shown: String = shown_url(text).chars().take(100).collect();
     Error::new(Kind::Url, format!("{shown:?} is no URL that can be used: {reason}"))
 }
 

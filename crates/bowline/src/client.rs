@@ -1,8 +1,8 @@
-//! Clients: what a [`Client`] takes and gives.
+//! Clients: the types that a [`Client`] takes and returns.
 //!
-//! A [`ClientBuilder`] says whom to connect to and who answers the server's questions. The methods of
-//! [`Client`] give a [`List`], a [`ClientCall`] or a [`SubscriptionBuilder`], which are awaited or
-//! configured first.
+//! A [`ClientBuilder`] configures the connection and the handlers of the server's questions. The methods
+//! of [`Client`] return a [`List`], a [`ClientCall`] or a [`SubscriptionBuilder`]: configure it, then
+//! await it.
 
 #[cfg(all(feature = "client", feature = "skills"))]
 #[doc(inline)]

@@ -1,7 +1,8 @@
-//! What carries messages: standard input and output, sockets, memory, and transports of your own.
+//! Transports: standard input and output, sockets, memory, and transports of your own.
 //!
-//! `Server::run`, `Server::http` and `Client::connect` need none of this. The crate `bowline-transport` has
-//! the rest, for programs that drive connections themselves; it may change in any minor version.
+//! Programs that use `Server::run`, `Server::http` and `Client::connect` do not need this module. The crate
+//! `bowline-transport` has the rest, for programs that drive connections themselves; it may change in any
+//! minor version.
 
 #[doc(inline)]
 pub use bowline_transport::{

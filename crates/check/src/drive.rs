@@ -57,7 +57,7 @@ pub struct CheckOptions {
     /// The revisions; all unless changed.
     pub revisions: Vec<Revision>,
     /// How long to wait for an answer.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// How long the whole check may take.
     pub deadline: Duration,
     /// Tools that may be called although they do not declare that they change nothing.
@@ -70,7 +70,7 @@ impl Default for CheckOptions {
     fn default() -> Self {
         Self {
             revisions: Revision::ALL.to_vec(),
-            patience: Duration::from_secs(5),
+            timeout: Duration::from_secs(5),
             deadline: Duration::from_secs(180),
             callable: Vec::new(),
             is_strict: false,
@@ -101,7 +101,7 @@ pub struct CheckReport {
     pub unlisted: BTreeSet<String>,
     /// Tools that were not called, because no arguments that fit their schema were found.
     pub uncalled: BTreeSet<String>,
-    /// Requests that were not answered within [`CheckOptions::patience`]. No rule limits how long a
+    /// Requests that were not answered within [`CheckOptions::timeout`]. No rule limits how long a
     /// request takes, so they break none; but the answers were not judged.
     pub late: Vec<LateRequest>,
     /// Whether rules that the ledger infers (`†`) count like those that the specification has in

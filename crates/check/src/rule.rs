@@ -125,8 +125,7 @@ pub(crate) const fn must(
     words: &'static str,
     look: fn(&Seen<'_>) -> Verdict,
 ) -> Rule {
-    let look = Look::With(look);
-    Rule { id, strength: Strength::Must, is_inferred: false, revisions, words, look }
+    binding(id, revisions, words, Look::With(look))
 }
 
 /// A rule that servers should keep.
@@ -136,8 +135,7 @@ pub(crate) const fn should(
     words: &'static str,
     look: fn(&Seen<'_>) -> Verdict,
 ) -> Rule {
-    let look = Look::With(look);
-    Rule { id, strength: Strength::Should, is_inferred: false, revisions, words, look }
+    Rule { strength: Strength::Should, ..must(id, revisions, words, look) }
 }
 
 /// A rule about the members of types.
@@ -147,7 +145,15 @@ pub(crate) const fn shaped(
     words: &'static str,
     owners: &'static [&'static str],
 ) -> Rule {
-    let look = Look::Shape(owners);
+    binding(id, revisions, words, Look::Shape(owners))
+}
+
+const fn binding(
+    id: &'static str,
+    revisions: &'static [Revision],
+    words: &'static str,
+    look: Look,
+) -> Rule {
     Rule { id, strength: Strength::Must, is_inferred: false, revisions, words, look }
 }
 

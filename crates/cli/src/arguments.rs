@@ -5,12 +5,13 @@
 
 use std::io::{IsTerminal as _, read_to_string, stdin};
 
+use bowline_ops::schema::{JsonMembers, JsonType, Parameter, ToolParameters, Types};
+use bowline_ops::suggest;
 use bowline_types::json::{Object, RawJson};
 
 use crate::exit::Failure;
+use crate::print;
 use crate::print::text;
-use crate::schema::{JsonType, Members, Parameter, Parameters, Types};
-use crate::{print, suggest};
 
 /// Arguments as they stand on the command line.
 #[derive(Debug)]
@@ -35,8 +36,8 @@ impl Words<'_> {
     /// # Errors
     ///
     /// If a value does not have the type of its parameter, or a required one is missing.
-    pub(crate) fn read(&self, parameters: &Parameters) -> Result<Object, Failure> {
-        let mut members = Members::default();
+    pub(crate) fn read(&self, parameters: &ToolParameters) -> Result<Object, Failure> {
+        let mut members = JsonMembers::default();
         if let Some(json) = self.json {
             members = object(json, "--args")?;
         }
@@ -90,7 +91,7 @@ pub(crate) async fn standard_input(words: &[String]) -> Result<Option<String>, F
     text.map(Some).map_err(|error| Failure::usage(text!("cannot read standard input: {error}")))
 }
 
-fn object(json: &str, place: &str) -> Result<Members, Failure> {
+fn object(json: &str, place: &str) -> Result<JsonMembers, Failure> {
     let wrong = |reason: String| Failure::usage(text!("{place}: {reason}"));
     let json =
         RawJson::from_text(json.trim()).map_err(|error| wrong(format!("no JSON: {error}")))?;
@@ -101,7 +102,7 @@ fn object(json: &str, place: &str) -> Result<Members, Failure> {
 }
 
 /// Adds one word. A key of an array that is repeated adds an element.
-fn add(members: &mut Members, word: &str, parameters: &Parameters) -> Result<(), Failure> {
+fn add(members: &mut JsonMembers, word: &str, parameters: &ToolParameters) -> Result<(), Failure> {
     let Some((key, value)) = word.split_once('=') else {
         return Err(Failure::usage(text!("`{word}`: expected `key=value`"))
             .hint("`key:=json` gives JSON, `--args JSON` all arguments, `-` reads them from standard input"));
@@ -115,8 +116,8 @@ fn add(members: &mut Members, word: &str, parameters: &Parameters) -> Result<(),
     let parameter = parameters.named(key);
     if parameter.is_none() && !parameters.is_open {
         let names: Vec<&str> = parameters.all.iter().map(|it| it.name.as_str()).collect();
-        let hint = suggest::hint(key, &names).unwrap_or_else(|| "it has none".into());
-        return Err(Failure::usage(text!("the tool has no argument `{key}`")).hint(hint));
+        let failure = Failure::usage(text!("the tool has no argument `{key}`")).hint("it has none");
+        return Err(failure.suggesting(key, &names));
     }
     let before = members.0.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     let value = match (parameter, before) {
@@ -146,18 +147,10 @@ fn check_value(key: &str, value: &RawJson, values: &[RawJson]) -> Result<(), Fai
     Err(Failure::usage(text).hint(text!("`{key}:=JSON` sends any JSON value as it is")))
 }
 
-impl Parameter {
-    /// Whether it is an array and nothing that a plain word could be.
-    fn is_array(&self) -> bool {
-        let mut types = self.types.0.iter();
-        self.types.0.contains(&JsonType::Array)
-            && types.all(|it| matches!(it, JsonType::Array | JsonType::Null))
-    }
-
-    /// Refuses an element that is not among those that the schema lists.
-    fn check_element(&self, element: &RawJson) -> Result<(), Failure> {
-        self.item_values.as_ref().map_or(Ok(()), |it| check_value(&self.name, element, it))
-    }
+/// Refuses an element that is not among those that the schema lists.
+fn check_element(parameter: &Parameter, element: &RawJson) -> Result<(), Failure> {
+    let values = parameter.item_values.as_ref();
+    values.map_or(Ok(()), |it| check_value(&parameter.name, element, it))
 }
 
 /// An array: the whole of it as JSON, or one element more than before.
@@ -170,14 +163,14 @@ fn element(
         && let Some(whole) = as_type(value, JsonType::Array)
     {
         for one in whole.parse::<Vec<RawJson>>().iter().flatten() {
-            parameter.check_element(one)?;
+            check_element(parameter, one)?;
         }
         return Ok(whole);
     }
     let mut elements: Vec<RawJson> =
         before.and_then(|before| before.parse().ok()).unwrap_or_default();
     let one = typed(&parameter.name, value, &parameter.items)?;
-    parameter.check_element(&one)?;
+    check_element(parameter, &one)?;
     elements.push(one);
     Ok(RawJson::from_value(&elements).unwrap_or_default())
 }
@@ -235,7 +228,7 @@ fn expected(types: &Types) -> String {
     types.0.iter().map(article).collect::<Vec<_>>().join(" or ")
 }
 
-fn check_required(members: &Members, parameters: &Parameters) -> Result<(), Failure> {
+fn check_required(members: &JsonMembers, parameters: &ToolParameters) -> Result<(), Failure> {
     let is_missing =
         |it: &&Parameter| it.is_required && !members.0.iter().any(|(name, _)| *name == it.name);
     let missing: Vec<String> = parameters

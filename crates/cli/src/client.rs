@@ -41,7 +41,7 @@ impl Questions {
 
 impl ClientArgs {
     /// The configuration of a client. The command that answers for a model has this much time.
-    pub(crate) fn builder(&self, questions: Questions, patience: Duration) -> ClientBuilder {
+    pub(crate) fn builder(&self, questions: Questions, timeout: Duration) -> ClientBuilder {
         let builder = client().allow_urls();
         let builder = match questions {
             Questions::Asked(bar) => {
@@ -56,7 +56,7 @@ impl ClientArgs {
         };
         match self.sampling.clone() {
             Some(CommandWords(words)) => {
-                builder.on_sample(move |request| sampling::answer(request, words.clone(), patience))
+                builder.on_sample(move |request| sampling::answer(request, words.clone(), timeout))
             }
             None => builder,
         }

@@ -5,11 +5,10 @@
 //! values may be secret, and standard error may end in the log of a CI system. Nothing happens
 //! without a yes.
 
-mod danger;
-mod quoting;
 mod screen;
 
 use bowline_gateway::config::{ConfigVariables, ServerEntry, Start};
+use bowline_ops::quoting;
 
 use self::screen::ConsentScreen;
 use crate::exit::{Exit, Failure};

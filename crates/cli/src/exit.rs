@@ -5,12 +5,14 @@ mod code;
 use std::fmt;
 use std::process::ExitCode;
 
-use bowline::client::Error;
+use bowline::client::{ConnectFailure, Error};
+use bowline_ops::{hints, suggest};
 use bowline_types::text::with_causes;
 
 pub(crate) use self::code::Exit;
-use crate::print::{TerminalText, lines};
-use crate::{hints, print};
+use crate::print;
+use crate::print::{TerminalText, line, lines};
+use bowline_gateway::config::ConfigError;
 
 /// Why a command failed, and what the user can do about it.
 #[derive(Debug)]
@@ -48,6 +50,14 @@ impl Failure {
         self.text += "; ";
         self.text += detail;
         self
+    }
+
+    /// Adds the names that the user could have meant, if the name is not among them.
+    pub(crate) fn suggesting(self, name: &str, names: &[&str]) -> Self {
+        match suggest::hint(name, names).filter(|_| !names.contains(&name)) {
+            Some(hint) => self.hint(line(hint)),
+            None => self,
+        }
     }
 
     /// Replaces how the process ends because of it.
@@ -103,6 +113,13 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        let failure = Self::new(Exit::Unreachable, line(error.without_advice()));
+        error.advice().map(line).into_iter().fold(failure, Self::hint)
+    }
+}
+
 fn code(error: &Error) -> Exit {
     match error {
         _ if error.is_unauthorized() || error.http_status() == Some(401) => Exit::Unauthorized,
@@ -128,12 +145,22 @@ fn hint(error: &Error) -> Option<TerminalText> {
     let hint = match code(error) {
         _ if error.is_too_long() => hints::SIZE,
         Exit::Timeout => hints::TIME,
-        // A target that uses a login knows more (`LoginUse::explain`).
+        // A target that uses a login knows more (`TargetLogin::explain`).
         Exit::Unauthorized => "the server refuses the credential that it was sent",
         Exit::Unreachable if error.is_closed() => hints::OUTPUT,
-        Exit::Unreachable => hints::of_connection(error.connect_failure()?),
+        Exit::Unreachable => of_connection(error.connect_failure()?),
         Exit::Violation if error.is_connect() => hints::SERVER,
         _ => return None,
     };
     Some(hint.into())
+}
+
+/// The hint for a connection to a URL that failed.
+pub(crate) fn of_connection(cause: ConnectFailure) -> &'static str {
+    match cause {
+        ConnectFailure::NoTls => hints::NO_TLS,
+        ConnectFailure::UntrustedCertificate => hints::CERTIFICATE,
+        ConnectFailure::UnknownHost => hints::NAME,
+        _ => hints::PORT,
+    }
 }

@@ -1,36 +1,31 @@
 //! Looks at a server from its address to its lists, step by step.
 //!
 //! * `path`: the way to a server over the network, from its name to TLS;
-//! * `lint`: what hosts and models stumble over in the lists;
-//! * `tokens`: what the list of tools costs a model;
-//! * `rules`: what the lists tell about the entries of a file;
 //! * `report`: the findings as text and as JSON;
 //! * `all`: every configured server, side by side; `overview`: the table of them.
 
 pub(crate) mod all;
-pub(crate) mod lint;
 mod overview;
 mod path;
 pub(crate) mod report;
-mod rules;
-pub(crate) mod tokens;
 
 use std::time::{Duration, Instant};
 
 use bowline::Client;
 use bowline::client::ClientBuilder;
+use bowline_gateway::config::Launch;
+use bowline_ops::lint::{self, Finding, Lists};
+use bowline_ops::listed_names::ListedNames;
+use bowline_ops::{hints, tokens};
 use bowline_types::text::counted;
 use serde::Serialize;
 
-use self::lint::{Finding, Lists};
-use self::rules::ListedNames;
-use crate::demand::LoginUse;
 use crate::exit::{Exit, Failure};
-use crate::hints;
 use crate::interrupt::closing;
 use crate::lists::{Kinds, ReadList, ServerLists};
+use crate::logins::TargetLogin;
 use crate::request::within;
-use crate::target::{Place, Target};
+use crate::target::Target;
 
 /// A server, as far as the inspection came.
 #[derive(Debug)]
@@ -89,20 +84,20 @@ pub(crate) struct Described {
 
 impl Inspection {
     /// Looks at a server, with a client of this configuration. Every step has this much time.
-    pub(crate) async fn of(target: Target, builder: ClientBuilder, patience: Duration) -> Self {
+    pub(crate) async fn of(target: Target, builder: ClientBuilder, timeout: Duration) -> Self {
         let mut inspection = Self {
             label: target.label.clone(),
             steps: Vec::new(),
             server: None,
-            authorization: match target.place {
-                Place::Url(_) => Authorization::Unknown,
-                Place::Command(_) => Authorization::Local,
+            authorization: match target.launch {
+                Launch::Http(_) => Authorization::Unknown,
+                Launch::Command(_) => Authorization::Local,
             },
             findings: Vec::new(),
             names: ListedNames::default(),
             failure: None,
         };
-        let outcome = Box::pin(inspection.walk(target, builder, patience)).await;
+        let outcome = Box::pin(inspection.walk(target, builder, timeout)).await;
         inspection.failure = outcome.err();
         inspection
     }
@@ -111,27 +106,26 @@ impl Inspection {
         &mut self,
         target: Target,
         builder: ClientBuilder,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), Failure> {
         let begun = Instant::now();
-        let has_token = target.headers.iter().any(|(name, _)| is_credential(name));
-        let url = match &target.place {
-            Place::Url(url) => Some(url.clone()),
-            Place::Command(_) => None,
+        let (is_http, has_token) = match &target.launch {
+            Launch::Http(launch) => {
+                self.walk_path(&launch.url, timeout).await?;
+                (true, launch.headers.iter().any(|(name, _)| is_credential(name)))
+            }
+            Launch::Command(_) => (false, false),
         };
-        if let Some(url) = &url {
-            self.walk_path(url, patience).await?;
-        }
-        let is_http = url.is_some();
-        let (login, noise) = (target.login.clone(), target.watch.noise.clone());
+        let noise = target.watch.noise.clone();
         let connected = Instant::now();
-        let client = target.connect_within(patience, builder).await;
-        let client = client.map_err(|failure| self.not_connected(failure, is_http, connected))?;
+        let client = target.connect_within(timeout, builder).await;
+        let (client, login) =
+            client.map_err(|failure| self.not_connected(failure, is_http, connected))?;
         if is_http {
             self.authorized(has_token, &login).await;
         }
         self.describe(&client, is_http, (begun, connected));
-        let outcome = self.read_lists(&client, patience, &login).await;
+        let outcome = self.read_lists(&client, timeout, &login).await;
         closing(client.close()).await;
         if let Some(noise) = noise.and_then(|noise| noise.described()) {
             self.findings.push(lint::noise(noise.as_str()));
@@ -139,7 +133,7 @@ impl Inspection {
         outcome
     }
 
-    async fn authorized(&mut self, has_token: bool, login: &LoginUse) {
+    async fn authorized(&mut self, has_token: bool, login: &TargetLogin) {
         let (state, note) = match has_token {
             true => (Authorization::Accepted, "the credential was accepted"),
             false if login.is_logged_in().await => {
@@ -174,11 +168,11 @@ impl Inspection {
         });
     }
 
-    async fn walk_path(&mut self, url: &str, patience: Duration) -> Result<(), Failure> {
+    async fn walk_path(&mut self, url: &str, timeout: Duration) -> Result<(), Failure> {
         let mut path = path::Path::new(url)?;
         while let Some(name) = path.next_step() {
             let begun = Instant::now();
-            match within(patience, path.take_step()).await {
+            match within(timeout, path.take_step()).await {
                 Ok(note) => self.done(name, begun.elapsed(), note),
                 Err(failure) => return Err(self.stopped(name, begun.elapsed(), failure)),
             }
@@ -212,10 +206,10 @@ impl Inspection {
     async fn read_lists(
         &mut self,
         client: &Client,
-        patience: Duration,
-        login: &LoginUse,
+        timeout: Duration,
+        login: &TargetLogin,
     ) -> Result<(), Failure> {
-        let mut read = ServerLists::read(client, Kinds::ALL, patience, login).await;
+        let mut read = ServerLists::read(client, Kinds::ALL, timeout, login).await;
         let is_of_use = read.is_of_use();
         let has_failed = read.tools.as_ref().is_some_and(|list| list.items.is_err());
         let tools = self.listed("tools", "tool", &mut read.tools);

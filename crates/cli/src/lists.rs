@@ -10,8 +10,8 @@ use bowline_types::prompt::PromptDefinition;
 use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline_types::tool::ToolDefinition;
 
-use crate::demand::LoginUse;
 use crate::exit::Failure;
+use crate::logins::TargetLogin;
 use crate::request::within;
 
 /// The kinds of lists, by the words for them on the command line.
@@ -69,7 +69,7 @@ impl ServerLists {
         client: &Client,
         kinds: Kinds,
         timeout: Duration,
-        login: &LoginUse,
+        login: &TargetLogin,
     ) -> Self {
         let offered = client.capabilities();
         let (has_tools, has_prompts) = (offered.tools.is_some(), offered.prompts.is_some());
@@ -127,7 +127,7 @@ async fn read<T: Send + 'static>(
     is_wanted: bool,
     mut list: List<T>,
     timeout: Duration,
-    login: &LoginUse,
+    login: &TargetLogin,
 ) -> Option<ReadList<T>> {
     if !is_wanted {
         return None;

@@ -4,6 +4,7 @@
 //! the system. `bowline login` writes them; every other command uses and renews them, and never
 //! opens a page by itself.
 //!
+//! * `target_login`: the login of one target;
 //! * `known`: the list of the servers, with how to log in at each;
 //! * `store`: tokens in files;
 //! * `keyring`: tokens in the keyring of the system, a cargo feature.
@@ -12,19 +13,20 @@
 mod keyring;
 pub(crate) mod known;
 pub(crate) mod store;
+mod target_login;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Once};
 
-use bowline::auth::{
-    Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin, Store, Url,
-};
+use bowline::auth::{Browser, Issuer, LoginStatus, Machine, Scopes, Secret, ServerLogin, Store};
 use bowline_gateway::ServerCredential;
+use bowline_ops::folders;
+use bowline_types::text::shown_url;
 
-use self::known::{KnownServer, RegisteredClient, Way};
+use self::known::{KnownServer, LoginMethod, RegisteredClient};
 use self::store::{LoginStore, TokenPlace};
-use crate::demand::{self, LoginUse};
+pub(crate) use self::target_login::TargetLogin;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, TerminalText, line, text};
 
@@ -40,21 +42,31 @@ pub(crate) enum Credential {
     Token(Secret<String>),
 }
 
-/// How a command may log in.
-pub(crate) enum Permission {
-    /// Not at all. The text says what the user can do, or is empty.
+impl Credential {
+    /// What a client needs to connect.
+    pub(crate) fn for_client(&self) -> ServerCredential {
+        match self {
+            Self::Login(login) => ServerCredential::Login(Arc::new(login.clone())),
+            Self::Token(token) => ServerCredential::Header(bearer(token)),
+        }
+    }
+}
+
+/// What a command does with the login at a server.
+pub(crate) enum LoginMode {
+    /// Uses stored tokens, and opens no page. If there are none, the error contains this advice.
     StoredOnly(String),
-    /// With these settings of `bowline login`.
-    Login(Box<dyn FnOnce(Browser) -> Browser + Send>, Scopes),
-    /// Not at all: the login ends.
+    /// Logs in if necessary: with this browser, and for these scopes.
+    Interactive(Box<dyn FnOnce(Browser) -> Browser + Send>, Scopes),
+    /// Ends the login.
     LogOut,
 }
 
-impl Permission {
+impl LoginMode {
     fn scopes(&self) -> Scopes {
         match self {
             Self::StoredOnly(_) | Self::LogOut => Scopes::new(),
-            Self::Login(_, scopes) => scopes.clone(),
+            Self::Interactive(_, scopes) => scopes.clone(),
         }
     }
 
@@ -75,39 +87,9 @@ impl Permission {
         match self {
             Self::StoredOnly(advice) => browser.stored_only(advice),
             Self::LogOut => browser.stored_only(""),
-            Self::Login(change, _) => change(browser),
+            Self::Interactive(change, _) => change(browser),
         }
     }
-}
-
-/// What authorizes the requests of this process to a server, if anything may: a target with a
-/// header `Authorization` gets no other credential. If the list of logins cannot be read, there is
-/// none: most servers demand no login.
-///
-/// # Errors
-///
-/// If a file that the server's entry names cannot be read.
-pub(crate) fn stored(
-    label: &str,
-    url: &str,
-    headers: &[(String, String)],
-    login_use: &LoginUse,
-) -> Result<Option<Credential>, Failure> {
-    if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-        return Ok(None);
-    }
-    let server = match known(url) {
-        Ok(server) => server,
-        Err(reason) => {
-            login_use.note_unreadable(reason);
-            return Ok(None);
-        }
-    };
-    let credential = credential(&server, Permission::StoredOnly(String::new()))?;
-    if let Credential::Login(login) = &credential {
-        login_use.note(label, login);
-    }
-    Ok(Some(credential))
 }
 
 /// The server of this URL, also if the user has not logged in there.
@@ -115,7 +97,7 @@ pub(crate) fn stored(
 /// # Errors
 ///
 /// Why the list of logins cannot be read. The user has read it then.
-fn known(url: &str) -> Result<KnownServer, TerminalText> {
+fn known_server(url: &str) -> Result<KnownServer, TerminalText> {
     static NOTED: Once = Once::new();
     match known::find(url) {
         Ok(server) => Ok(server.unwrap_or_else(|| KnownServer::new(url))),
@@ -146,12 +128,11 @@ impl GatewayLogins {
 
 impl bowline_gateway::Logins for GatewayLogins {
     fn login(&self, url: &str) -> Option<ServerCredential> {
-        let server = known(url).ok()?;
-        let shown = shown(url);
-        let advice = format!("`bowline login {}` logs in", demand::quoted(&shown));
-        match credential(&server, Permission::StoredOnly(advice)) {
-            Ok(Credential::Login(login)) => Some(ServerCredential::Login(Arc::new(login))),
-            Ok(Credential::Token(token)) => Some(ServerCredential::Header(bearer(&token))),
+        let server = known_server(url).ok()?;
+        let shown = shown_url(url);
+        let advice = format!("`bowline login {}` logs in", quoted(&shown));
+        match credential(&server, LoginMode::StoredOnly(advice)) {
+            Ok(credential) => Some(credential.for_client()),
             Err(failure) => {
                 self.note_once(&format!("the login at {shown} is not used: {failure}"));
                 None
@@ -160,18 +141,15 @@ impl bowline_gateway::Logins for GatewayLogins {
     }
 
     fn refused(&self, url: &str) {
-        let shown = shown(url);
-        let login = format!("bowline login {}", demand::quoted(&shown));
+        let shown = shown_url(url);
+        let login = format!("bowline login {}", quoted(&shown));
         self.note_once(&format!("{shown} demands a login: {login}"));
     }
 }
 
-/// A URL for logs and for other people: without its query, into which some services put tokens.
-pub(crate) fn shown(url: &str) -> String {
-    let (url, _fragment) = url.split_once('#').unwrap_or((url, ""));
-    let Ok(url) = Url::parse(url) else { return "a server".to_owned() };
-    let query = if url.query().is_some() { "?…" } else { "" };
-    format!("{}{}{query}", url.origin(), url.path())
+/// A word of a command line.
+pub(crate) fn quoted(word: &str) -> String {
+    shell_words::quote(word).into_owned()
 }
 
 /// What authorizes the requests to a known server.
@@ -179,21 +157,18 @@ pub(crate) fn shown(url: &str) -> String {
 /// # Errors
 ///
 /// If a file that the server's entry names cannot be read, or the entry is wrong.
-pub(crate) fn credential(
-    server: &KnownServer,
-    permission: Permission,
-) -> Result<Credential, Failure> {
+pub(crate) fn credential(server: &KnownServer, mode: LoginMode) -> Result<Credential, Failure> {
     let folder = folder()?;
     match server.tokens {
-        TokenPlace::Files => credential_in(LoginStore::new(folder), server, permission),
+        TokenPlace::Files => credential_in(LoginStore::new(folder), server, mode),
         #[cfg(feature = "keyring")]
-        TokenPlace::Keyring => credential_in(keyring::open(folder)?, server, permission),
+        TokenPlace::Keyring => credential_in(keyring::open(folder)?, server, mode),
         #[cfg(not(feature = "keyring"))]
         TokenPlace::Keyring => Err(Failure::new(
             Exit::Unauthorized,
             text!(
                 "this `bowline` cannot use the keyring, where the login at {} is",
-                shown(&server.url)
+                shown_url(&server.url)
             ),
         )
         .hint("cargo install --locked --path crates/cli --features keyring")),
@@ -203,29 +178,29 @@ pub(crate) fn credential(
 fn credential_in(
     store: impl Store,
     server: &KnownServer,
-    permission: Permission,
+    mode: LoginMode,
 ) -> Result<Credential, Failure> {
-    let login = match &server.way {
-        Way::TokenFile { path } => return Ok(Credential::Token(secret(path)?)),
-        Way::Machine { client } => {
-            let secret = permission.secret(needed_secret(client))?;
+    let login = match &server.method {
+        LoginMethod::TokenFile { path } => return Ok(Credential::Token(secret(path)?)),
+        LoginMethod::Machine { client } => {
+            let secret = mode.secret(needed_secret(client))?;
             let machine = Machine::secret(issuer(client), &client.id, secret);
-            let machine = machine.scopes(permission.scopes()).store(store);
+            let machine = machine.scopes(mode.scopes()).store(store);
             ServerLogin::new(machine, &server.url, &server.networks)
         }
-        Way::Browser { client, port } => {
-            let mut browser = Browser::new(CLIENT_NAME).scopes(permission.scopes()).store(store);
+        LoginMethod::Browser { client, port } => {
+            let mut browser = Browser::new(CLIENT_NAME).scopes(mode.scopes()).store(store);
             if let Some(client) = client {
                 browser = match &client.secret_file {
                     Some(path) => {
-                        let secret = permission.secret(secret(path))?;
+                        let secret = mode.secret(secret(path))?;
                         browser.client_with_secret(issuer(client), &client.id, secret)
                     }
                     None => browser.client(issuer(client), &client.id),
                 };
             }
             browser = port.iter().fold(browser, |it, port| it.port(*port));
-            ServerLogin::new(permission.allow(browser), &server.url, &server.networks)
+            ServerLogin::new(mode.allow(browser), &server.url, &server.networks)
         }
     };
     login.map(Credential::Login).map_err(|error| Failure::usage(line(error)))
@@ -256,15 +231,8 @@ pub(crate) fn unusable(error: &bowline::auth::Error) -> Failure {
 ///
 /// If the user has no home.
 pub(crate) fn folder() -> Result<PathBuf, Failure> {
-    let variable = |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let below_home = |name| std::env::home_dir().map(|home| home.join(name));
-    let data = match std::env::consts::OS {
-        "macos" => below_home("Library/Application Support"),
-        "windows" => variable("LOCALAPPDATA"),
-        _ => variable("XDG_DATA_HOME").or_else(|| below_home(".local/share")),
-    };
     let none = || Failure::new(Exit::Unauthorized, "there is no home folder to keep logins in");
-    Ok(data.ok_or_else(none)?.join("bowline").join("logins"))
+    Ok(folders::data().ok_or_else(none)?.join("bowline").join("logins"))
 }
 
 fn issuer(client: &RegisteredClient) -> Issuer {
@@ -286,20 +254,4 @@ fn secret(path: &Path) -> Result<Secret<String>, Failure> {
     };
     let text = Secret::new(std::fs::read_to_string(path).map_err(failed)?);
     Ok(Secret::from(text.expose().trim()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_query_of_a_url_is_not_shown() {
-        for (url, expected) in [
-            ("https://a.example/mcp?key=s3cr3t#part", "https://a.example/mcp?…"),
-            ("http://127.0.0.1:1/mcp", "http://127.0.0.1:1/mcp"),
-            ("https://ann:s3cr3t@a.example/mcp", "a server"),
-        ] {
-            assert_eq!(shown(url), expected);
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The `bowline` command: everything that a person does with MCP servers at a terminal.
 //!
-//! Reading order:
+//! What needs no terminal is in `bowline-ops`. Reading order:
 //!
 //! * `cli`: the command line, and the list of commands.
 //! * `commands`: one file for each command, with its arguments and what it does.
@@ -8,15 +8,13 @@
 //! * `client`: what the client of every command declares; `wire`: what is watched of its messages.
 //! * `request`: options and connection of the commands that send requests to one server.
 //! * `lists`: the lists of a server, read side by side.
-//! * `logins`: logins that all commands share; `demand`: what servers demanded of them.
-//! * `discover`: servers that configuration files name; `consent`: to those of a project.
+//! * `logins`: logins that all commands share.
+//! * `consent`: to servers that a file of a project names.
 //! * `variables`: values for the variables of their entries.
-//! * `tools`: the tool of a call; `schema`: its parameters; `arguments`: values for them, from the
-//!   command line.
-//! * `suggest`: names that a user could have meant.
+//! * `tools`: the tool of a call; `arguments`: values for its parameters, from the command line.
 //! * `demo`: the built-in server.
 //! * `inspect`: looks at a server step by step.
-//! * `exit`: exit codes, and failures with their hints; `hints`: those about connections.
+//! * `exit`: exit codes, and failures with their hints.
 //! * `serving`: what the commands that serve have in common.
 //! * `shared_state`: the store and the keys that several of their processes share.
 //! * `open_files`: how many files a process that serves over HTTP may open.
@@ -32,11 +30,8 @@ mod cli;
 mod client;
 mod commands;
 mod consent;
-mod demand;
 mod demo;
-mod discover;
 mod exit;
-mod hints;
 mod inspect;
 mod interrupt;
 mod lists;
@@ -49,10 +44,8 @@ mod questions;
 mod request;
 mod sampling;
 mod save;
-mod schema;
 mod serving;
 mod shared_state;
-mod suggest;
 mod target;
 mod terminal;
 mod tools;

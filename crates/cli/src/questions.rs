@@ -9,10 +9,10 @@ use self::fields::Asked;
 use crate::exit::Failure;
 use crate::print::bar::Bar;
 use crate::print::{self, BOLD, TerminalText, line, lines};
-use crate::schema::Members;
 use crate::terminal;
 use bowline::Question;
 use bowline::client::Answer;
+use bowline_ops::schema::JsonMembers;
 
 /// Answers a question. The progress bar is hidden meanwhile.
 pub(crate) async fn answer(question: Question, bar: Bar) -> Answer {
@@ -50,7 +50,7 @@ fn form(question: &Question) -> Result<Answer, Failure> {
         1 => return Ok(question.decline()),
         _ => return Ok(question.cancel()),
     }
-    let mut content = Members::default();
+    let mut content = JsonMembers::default();
     loop {
         let Some(filled) = fill(question, &content)? else { return Ok(question.decline()) };
         content = filled;
@@ -68,9 +68,9 @@ fn form(question: &Question) -> Result<Answer, Failure> {
 }
 
 /// Asks field after field; what was answered before is offered again.
-fn fill(question: &Question, before: &Members) -> Result<Option<Members>, Failure> {
+fn fill(question: &Question, before: &JsonMembers) -> Result<Option<JsonMembers>, Failure> {
     let Some(form) = question.form() else { return Ok(None) };
-    let mut content = Members::default();
+    let mut content = JsonMembers::default();
     for (name, field) in form.fields() {
         let is_required = form.required().any(|it| it == name);
         let before = before.0.iter().find(|(there, _)| there == name).map(|(_, value)| value);

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use bowline::client::ClientBuilder;
 use bowline::{Client, Limits};
+use bowline_ops::hints;
 
 use crate::client::{ClientArgs, Questions};
 use crate::exit::{Exit, Failure};
-use crate::hints;
 use crate::interrupt::{closing, interruptible};
+use crate::logins::TargetLogin;
 use crate::print::{self, TerminalText, text};
 use crate::target::{Target, TargetArgs};
 use crate::wire::TraceArgs;
@@ -67,12 +68,24 @@ pub(crate) async fn with_client<T>(
     builder: ClientBuilder,
     work: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let login = target.login.clone();
+    with_login(target, builder, async |client: &Client, _: &TargetLogin| work(client).await).await
+}
+
+/// The same for work that explains its own failures with the login.
+///
+/// # Errors
+///
+/// As [`with_client`].
+pub(crate) async fn with_login<T>(
+    target: Target,
+    builder: ClientBuilder,
+    work: impl AsyncFnOnce(&Client, &TargetLogin) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let waiting = text!("connecting to {}", target.label);
     // Boxed, since the wrappers would each have room for it.
     let connecting = Box::pin(target.connect(builder));
-    let client = interruptible(awaited(waiting, connecting)).await?;
-    let outcome = interruptible(work(&client)).await;
+    let (client, login) = interruptible(awaited(waiting, connecting)).await?;
+    let outcome = interruptible(work(&client, &login)).await;
     closing(client.close()).await;
     outcome.map_err(|failure| login.explain(failure))
 }
@@ -104,15 +117,15 @@ pub(crate) async fn awaited<T>(what: TerminalText, step: impl Future<Output = T>
 ///
 /// If the step fails, or takes longer.
 pub(crate) async fn within<T>(
-    patience: Duration,
+    timeout: Duration,
     step: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    tokio::time::timeout(patience, step).await.unwrap_or_else(|_| Err(late(patience)))
+    tokio::time::timeout(timeout, step).await.unwrap_or_else(|_| Err(late(timeout)))
 }
 
 /// The failure of a step that took longer.
-pub(crate) fn late(patience: Duration) -> Failure {
-    let text = text!("no answer within {} s", patience.as_secs_f64());
+pub(crate) fn late(timeout: Duration) -> Failure {
+    let text = text!("no answer within {} s", timeout.as_secs_f64());
     Failure::new(Exit::Timeout, text).hint(hints::TIME)
 }
 

@@ -18,10 +18,10 @@ use tokio::process::Command;
 pub(crate) async fn answer(
     request: SamplingRequest,
     words: Vec<String>,
-    patience: Duration,
+    timeout: Duration,
 ) -> SamplingAnswer {
-    let late = || Err(format!("the command gave no answer within {} s", patience.as_secs_f64()));
-    let answered = tokio::time::timeout(patience, pipe(&request, &words)).await;
+    let late = || Err(format!("the command gave no answer within {} s", timeout.as_secs_f64()));
+    let answered = tokio::time::timeout(timeout, pipe(&request, &words)).await;
     SamplingAnswer::from(answered.unwrap_or_else(|_| late()))
 }
 

@@ -9,7 +9,9 @@ use bowline::client::{ClientBuilder, ClientLayer};
 use bowline::http::Http;
 use bowline::{Client, Server, StateKeys};
 use bowline_gateway::park::{ParkLimits, Parking, ParkingLot};
-use bowline_gateway::{Dial, DialError, GatewayLimits, Lanes, MetServer, layered_client_builder};
+use bowline_gateway::{
+    Dial, DialError, GatewayLimits, Lanes, ServerDescription, layered_client_builder,
+};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
 use bowline_types::text::with_causes;
@@ -21,7 +23,7 @@ use crate::observe::Observation;
 use crate::open_files;
 use crate::print::{self, json, line, text};
 use crate::request::within;
-use crate::target::{Place, Target};
+use crate::target::Target;
 
 /// Where `serve` and `gateway` serve over HTTP unless the user names another address.
 pub(crate) const ADDRESS: &str = "127.0.0.1:8809";
@@ -146,16 +148,16 @@ pub(crate) async fn over_stdio(server: &Server) -> Result<(), Failure> {
 ///
 /// If the server cannot be started or reached, or demands authorization.
 pub(crate) async fn bridge_to(target: Target, options: BridgeOptions) -> Result<Bridge, Failure> {
-    let BridgeOptions { callers, patience, layer, keys } = options;
+    let BridgeOptions { callers, timeout, layer, keys } = options;
     let mut limits = target.message.gateway(GatewayLimits::default());
-    limits.start = patience;
+    limits.start = timeout;
     let declared = Lanes::every_question();
     let dial = TargetDial { target, first: FirstConnection::default(), layer };
     let connecting = dial.target.clone().connect(dial.builder(declared.clone(), &limits));
     // Boxed: what a connection needs until it stands is many times what a command needs.
     let connecting = Box::pin(connecting);
-    let first = within(patience, noticed(&dial.target.label, connecting)).await?;
-    let met = MetServer::of(&first);
+    let (first, _login) = within(timeout, noticed(&dial.target.label, connecting)).await?;
+    let met = ServerDescription::of(&first);
     let info = met.info.clone();
     // Callers hear it in errors. The command line and the address are not for them: both can hold
     // secrets.
@@ -190,7 +192,7 @@ async fn noticed<T>(label: &str, work: impl Future<Output = T>) -> T {
 pub(crate) struct BridgeOptions {
     pub(crate) callers: Callers,
     /// How long the server may take to start and to answer first.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
     pub(crate) layer: Option<Arc<dyn ClientLayer>>,
     pub(crate) keys: Option<StateKeys>,
 }
@@ -283,12 +285,14 @@ impl Dial for TargetDial {
             if let Some((unfit, _)) = unfit {
                 unfit.close().await;
             }
-            target.connect(builder).await.map_err(|failure| failure.to_string().into())
+            let connected = target.connect(builder).await;
+            let (client, _login) = connected.map_err(|failure| failure.to_string())?;
+            Ok(client)
         })
     }
 
     fn is_process(&self) -> bool {
-        matches!(self.target.place, Place::Command(_))
+        self.target.launch.is_process()
     }
 }
 

@@ -12,19 +12,19 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use bowline::Command;
-use bowline_transport::child::Stderr;
+use bowline_gateway::config::{CommandLaunch, HttpLaunch, Launch};
+use bowline_ops::discover::{Discovery, Folders, discover, discover_in};
+use bowline_ops::suggest;
 use bowline_types::revision::Revision;
+use bowline_types::text::shown_url;
 use http::{HeaderName, HeaderValue};
 
-use crate::demand::LoginUse;
-use crate::discover::{Discovery, Folders, discover, discover_in};
 use crate::exit::{Exit, Failure};
-use crate::logins;
 use crate::message_size::MessageArgs;
+use crate::print;
 use crate::print::text;
 use crate::variables::InputArgs;
 use crate::wire::{Noise, Watch};
-use crate::{print, suggest};
 
 /// The options of every command that connects to a server.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -112,7 +112,7 @@ impl TargetArgs {
     pub(crate) fn discovery(&self) -> Result<Discovery, Failure> {
         let folders = Folders::of_process();
         match &self.config {
-            Some(path) => discover_in(path, &folders),
+            Some(path) => Ok(discover_in(path, &folders)?),
             None => Ok(discover(&folders)),
         }
     }
@@ -124,9 +124,9 @@ impl TargetArgs {
 
     fn named(&self, word: &str) -> Result<Target, Failure> {
         if let Some(url) = address::url(word) {
-            let mut target = self.target(url.clone(), Place::Url(url.clone()));
-            target.public_label = logins::shown(&url);
-            return Ok(target);
+            let public_label = shown_url(&url);
+            let target = self.target(url.clone(), self.http_launch(HttpLaunch::new(url)));
+            return Ok(Target { public_label, ..target });
         }
         let discovery = self.discovery()?;
         if let Some(target) = self.configured(word, &discovery)? {
@@ -157,38 +157,37 @@ impl TargetArgs {
 
     /// The server of a command that the user wrote.
     fn started<W: AsRef<OsStr>>(&self, program: &W, arguments: &[W]) -> Target {
+        let words = arguments.iter().map(|word| word.as_ref().to_owned());
+        let launch = CommandLaunch::new(program.as_ref().to_owned(), words);
+        let label = launch.command().to_string();
         let public_label = Command::new(program).to_string();
-        let target = self.command_target(Command::new(program).args(arguments));
-        Target { public_label, ..target }
+        Target { public_label, ..self.target(label, self.command_launch(launch)) }
     }
 
-    fn command_target(&self, command: Command) -> Target {
-        let mut command = match self.verbose {
-            true => command.stderr(Stderr::Inherit),
-            false => command,
-        };
-        if self.inherit_env {
-            command = command.inherit_env();
-        }
-        for variable in &self.environment {
-            command = command.env(&variable.name, &variable.value);
-        }
-        if let Some(folder) = &self.cwd {
-            command = command.current_dir(folder);
-        }
-        self.target(command.to_string(), Place::Command(command))
+    /// A command with what the options add to it.
+    fn command_launch(&self, mut launch: CommandLaunch) -> Launch {
+        launch.inherits_env |= self.inherit_env;
+        let added = self.environment.iter();
+        launch.env.extend(added.map(|it| (it.name.clone(), it.value.clone())));
+        launch.cwd = self.cwd.clone().or(launch.cwd);
+        Launch::Command(launch)
     }
 
-    fn target(&self, label: String, place: Place) -> Target {
-        let noise = matches!(place, Place::Command(_)).then(Noise::default);
+    /// A URL with the headers of the options before its own.
+    fn http_launch(&self, mut launch: HttpLaunch) -> Launch {
+        let added = self.headers.iter().map(|it| (it.name.clone(), it.value.clone()));
+        launch.headers.splice(..0, added);
+        Launch::Http(launch)
+    }
+
+    fn target(&self, label: String, launch: Launch) -> Target {
+        let noise = matches!(launch, Launch::Command(_)).then(Noise::default);
         Target {
             public_label: label.clone(),
             label,
-            place,
-            headers: self.headers.iter().map(|it| (it.name.clone(), it.value.clone())).collect(),
+            launch,
             revisions: self.revisions.clone(),
             message: self.message,
-            login: LoginUse::default(),
             watch: Watch { trace: None, noise, is_verbose: self.verbose },
         }
     }
@@ -202,27 +201,14 @@ pub(crate) struct Target {
     /// The name for reports that other people read. A URL lacks its query, and a command its
     /// arguments: both can hold secrets.
     pub(crate) public_label: String,
-    /// Where it is.
-    pub(crate) place: Place,
-    /// Headers of every request over HTTP.
-    pub(crate) headers: Vec<(String, String)>,
+    /// How to reach it.
+    pub(crate) launch: Launch,
     /// The revisions to speak; all if empty.
     pub(crate) revisions: Vec<Revision>,
     /// The longest message to take.
     pub(crate) message: MessageArgs,
-    /// The login that its connections use.
-    pub(crate) login: LoginUse,
     /// What is watched of its connections.
     pub(crate) watch: Watch,
-}
-
-/// Where a server is.
-#[derive(Clone, Debug)]
-pub(crate) enum Place {
-    /// At a URL, over HTTP.
-    Url(String),
-    /// In a process that is started.
-    Command(Command),
 }
 
 /// The failure for a name that no configuration file has.
@@ -309,7 +295,8 @@ mod tests {
     #[test]
     fn a_target_is_a_url_or_a_quoted_command() {
         let (target, rest) = take(&["http://127.0.0.1:3000/mcp", "echo"]).unwrap();
-        assert!(matches!(target.place, Place::Url(url) if url == "http://127.0.0.1:3000/mcp"));
+        let url = "http://127.0.0.1:3000/mcp";
+        assert_eq!(target.launch, Launch::Http(HttpLaunch::new(url)));
         assert_eq!(rest, ["echo"]);
         let (target, _) = take(&["npx -y 'my server'"]).unwrap();
         assert_eq!(target.label, r#"npx -y "my server""#);

@@ -2,6 +2,7 @@
 
 use bowline::Client;
 use bowline::client::Error;
+use bowline_ops::schema::ToolParameters;
 use bowline_types::error::code;
 use bowline_types::json::Object;
 use bowline_types::namespace::Namespace;
@@ -9,8 +10,6 @@ use bowline_types::namespace::Namespace;
 use crate::arguments::Words;
 use crate::exit::{Exit, Failure};
 use crate::print::text;
-use crate::schema::Parameters;
-use crate::suggest;
 
 /// Reads the arguments for a tool, with the types of its schema where these are needed.
 ///
@@ -23,14 +22,14 @@ pub(crate) async fn arguments(
     words: &Words<'_>,
 ) -> Result<Object, Failure> {
     if !words.need_schema() {
-        return words.read(&Parameters::default());
+        return words.read(&ToolParameters::default());
     }
     let tools = client.tools().all().await?;
     let names: Vec<&str> = tools.iter().map(|it| it.name.as_str()).collect();
     match tools.iter().find(|it| it.name == tool) {
-        Some(tool) => words.read(&Parameters::of(&tool.input_schema)),
+        Some(tool) => words.read(&ToolParameters::of(&tool.input_schema)),
         // The gateway that is called knows why the server is missing from its list.
-        None if lacks_namespace(tool, &names) => words.read(&Parameters::any()),
+        None if lacks_namespace(tool, &names) => words.read(&ToolParameters::any()),
         None => Err(unknown(tool, &names)),
     }
 }
@@ -47,7 +46,7 @@ pub(crate) async fn checked_arguments(
 ) -> Result<Object, Failure> {
     let tools = client.tools().all().await?;
     match tools.iter().find(|it| it.name == tool) {
-        Some(tool) => words.read(&Parameters::of(&tool.input_schema)),
+        Some(tool) => words.read(&ToolParameters::of(&tool.input_schema)),
         None => Err(unknown(tool, &tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>())),
     }
 }
@@ -75,6 +74,6 @@ pub(crate) async fn explain(client: &Client, tool: &str, error: Error) -> Failur
 }
 
 fn unknown(tool: &str, names: &[&str]) -> Failure {
-    let hint = suggest::hint(tool, names).unwrap_or_else(|| "it has no tools".into());
-    Failure::new(Exit::Refused, text!("the server has no tool `{tool}`")).hint(hint)
+    let failure = Failure::new(Exit::Refused, text!("the server has no tool `{tool}`"));
+    failure.hint("it has no tools").suggesting(tool, names)
 }

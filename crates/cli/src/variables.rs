@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use bowline_gateway::config::ConfigVariables;
+use bowline_ops::discover::variables;
 
 /// The option of commands that use servers of configuration files.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -19,21 +20,12 @@ impl InputArgs {
     /// `${workspaceFolder}`, and the inputs of the command line.
     pub(crate) fn variables(&self, workspace: Option<&Path>) -> ConfigVariables {
         let inputs = self.inputs.iter();
-        inputs.fold(of_process(workspace), |it, input| it.with_input(&input.id, &input.value))
+        inputs.fold(variables(workspace), |it, input| it.with_input(&input.id, &input.value))
     }
 
     /// Whether the command line has a value for this input.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.inputs.iter().any(|input| input.id == id)
-    }
-}
-
-/// The same without inputs.
-pub(crate) fn of_process(workspace: Option<&Path>) -> ConfigVariables {
-    let variables = ConfigVariables::of_process();
-    match workspace {
-        Some(folder) => variables.with_workspace(folder),
-        None => variables,
     }
 }
 

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bowline::client::ClientBuilder;
+use bowline_ops::hints;
 use bowline_transport::lines::may_be_message;
 use bowline_transport::tap::TapDirection;
 
 use crate::exit::{Exit, Failure};
-use crate::hints;
 use crate::print::{self, TerminalText, text};
 
 /// The option of commands that connect to one server.

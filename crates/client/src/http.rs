@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use bowline_http::client::{Authorize, HttpClientLimits, HttpTransport};
 use bowline_transport::connect::Link;
+use bowline_types::text::shown_url;
 use http::header::{HeaderName, HeaderValue};
 
 pub use self::auth::{ClientAuthorization, ProtectedServer};
@@ -146,7 +147,7 @@ impl Connect<ByAddress> for HttpServer {
 
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (address, _) = self.url.split_once('?').unwrap_or((&self.url, ""));
+        let address = shown_url(&self.url);
         let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
         f.debug_struct("HttpServer").field("address", &address).field("headers", &headers).finish()
     }

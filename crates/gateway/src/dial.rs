@@ -1,11 +1,11 @@
 //! Opens connections to one server: starts its command, or calls its URL.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
-use bowline_client::{
-    Client, ClientAuthorization, ClientBuilder, ClientLayer, Command, HttpServer,
-};
+use bowline_client::{Client, ClientAuthorization, ClientBuilder, ClientLayer, Command};
 use bowline_proto::client::{CallRequest, ServerProfile};
 use bowline_proto::limits::Limits;
 use bowline_transport::child::Stderr;
@@ -72,6 +72,42 @@ struct Configured {
 }
 
 impl Launch {
+    /// The URL at which a login may be used: that of a server over HTTP, unless it gets a header
+    /// `Authorization` anyway.
+    pub fn login_url(&self) -> Option<&str> {
+        match self {
+            Self::Http(launch) if !launch.has_authorization() => Some(&launch.url),
+            _ => None,
+        }
+    }
+
+    /// Opens a connection of this client: starts the command, whose standard error goes there, or calls
+    /// the URL with this credential.
+    pub fn connect(
+        &self,
+        builder: ClientBuilder,
+        credential: Option<ServerCredential>,
+        stderr: Stderr,
+    ) -> BoxFuture<'static, bowline_client::Result<Client>> {
+        match self {
+            Self::Command(launch) => {
+                let command = launch.command().stderr(stderr);
+                Box::pin(builder.connect(command))
+            }
+            Self::Http(launch) => {
+                let http = builder.http(&launch.url);
+                let headers = launch.headers.iter();
+                let http = headers.fold(http, |http, (name, value)| http.header(name, value));
+                let http = match credential {
+                    Some(ServerCredential::Login(login)) => http.auth(login),
+                    Some(ServerCredential::Header(value)) => http.header("Authorization", &value),
+                    None => http,
+                };
+                Box::pin(http.connect())
+            }
+        }
+    }
+
     /// Opens connections with these logins, with a layer around their calls, and with the standard
     /// error of a process there; see
     /// [`GatewayOptions::dialled_by`](crate::GatewayOptions::dialled_by).
@@ -83,48 +119,6 @@ impl Launch {
     ) -> Arc<dyn Dial> {
         Arc::new(Configured { launch: self, logins: logins.clone(), layer, stderr })
     }
-
-    /// Opens a connection of this client.
-    fn open(
-        &self,
-        builder: ClientBuilder,
-        stderr: Stderr,
-    ) -> BoxFuture<'static, Result<Client, DialError>> {
-        match self {
-            Self::Command(launch) => {
-                let command = launch.command().stderr(stderr);
-                Box::pin(async move { Ok(builder.connect(command).await?) })
-            }
-            Self::Http(launch) => {
-                let http = launch.configure(builder);
-                Box::pin(async move { Ok(http.connect().await?) })
-            }
-        }
-    }
-}
-
-impl Configured {
-    /// Opens a connection over HTTP with the login that the server may need.
-    fn open_logged_in(
-        &self,
-        launch: &HttpLaunch,
-        builder: ClientBuilder,
-    ) -> BoxFuture<'static, Result<Client, DialError>> {
-        let http = launch.configure(builder);
-        let http = match self.logins.login(&launch.url) {
-            Some(ServerCredential::Login(login)) => http.auth(login),
-            Some(ServerCredential::Header(value)) => http.header("Authorization", &value),
-            None => http,
-        };
-        let (logins, url) = (self.logins.clone(), launch.url.clone());
-        Box::pin(async move {
-            let outcome = http.connect().await;
-            if outcome.as_ref().is_err_and(|error| error.http_status() == Some(401)) {
-                logins.refused(&url);
-            }
-            Ok(outcome?)
-        })
-    }
 }
 
 impl Dial for Configured {
@@ -134,12 +128,19 @@ impl Dial for Configured {
         limits: &GatewayLimits,
     ) -> BoxFuture<'static, Result<Client, DialError>> {
         let builder = layered_builder(declared, limits, self.layer.clone());
-        match &self.launch {
-            Launch::Http(launch) if !launch.has_credential() => {
-                self.open_logged_in(launch, builder)
+        let url = self.launch.login_url().map(str::to_owned);
+        let credential = url.as_ref().and_then(|url| self.logins.login(url));
+        let connecting = self.launch.connect(builder, credential, self.stderr);
+        let logins = self.logins.clone();
+        Box::pin(async move {
+            let outcome = connecting.await;
+            if let (Some(url), Err(error)) = (&url, &outcome)
+                && error.http_status() == Some(401)
+            {
+                logins.refused(url);
             }
-            launch => launch.open(builder, self.stderr),
-        }
+            Ok(outcome?)
+        })
     }
 
     fn is_process(&self) -> bool {
@@ -153,7 +154,8 @@ impl Dial for Launch {
         declared: ClientCapabilities,
         limits: &GatewayLimits,
     ) -> BoxFuture<'static, Result<Client, DialError>> {
-        self.open(builder(declared, limits), Stderr::default())
+        let connecting = self.connect(builder(declared, limits), None, Stderr::default());
+        Box::pin(async move { Ok(connecting.await?) })
     }
 
     fn is_process(&self) -> bool {
@@ -162,9 +164,24 @@ impl Dial for Launch {
 }
 
 impl CommandLaunch {
+    /// A program without variables of its own.
+    pub fn new<W: Into<OsString>>(program: W, args: impl IntoIterator<Item = W>) -> Self {
+        Self {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            env: BTreeMap::new(),
+            inherits_env: false,
+            env_file: None,
+            cwd: None,
+        }
+    }
+
     /// The command of the library.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program).args(&self.args);
+        if self.inherits_env {
+            command = command.inherit_env();
+        }
         for (name, value) in &self.env {
             command = command.env(name, value);
         }
@@ -178,16 +195,11 @@ impl CommandLaunch {
 impl HttpLaunch {
     /// A URL without headers.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), headers: Default::default(), sse: false }
+        Self { url: url.into(), headers: Vec::new(), sse: false }
     }
 
-    fn has_credential(&self) -> bool {
-        self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
-    }
-
-    fn configure(&self, builder: ClientBuilder) -> ClientBuilder<HttpServer> {
-        let http = builder.http(&self.url);
-        self.headers.iter().fold(http, |http, (name, value)| http.header(name, value))
+    fn has_authorization(&self) -> bool {
+        self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
     }
 }
 

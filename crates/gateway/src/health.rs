@@ -4,22 +4,17 @@
 //! and output of the server. So the operator hears of it here: when a server begins to fail, and when
 //! it works again.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response};
 use bowline_proto::sync::lock;
 use bowline_proto::upstream::Upstream;
-use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::{ErrorObject, code};
-use bowline_types::implementation::Implementation;
 use bowline_types::method::Method;
-use futures_core::future::BoxFuture;
-use tower_service::Service;
 
 use crate::lanes::Lanes;
+use crate::layered::{UpstreamLayer, call};
 use crate::refusal::{UpstreamFailure, is_list};
 use crate::resource_owners::ResourceOwners;
 
@@ -132,65 +127,33 @@ fn failure(method: Method, error: &ErrorObject, lanes: &Lanes) -> Option<Failure
     is_missing.then(|| Failure { cause: error.message.to_string(), list: Some(method) })
 }
 
-/// An upstream whose health is noted, and whose resources are compared with those of others. Cheap
-/// to clone.
+/// Notes the health of an upstream, and compares its resources with those of others. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Monitored<U> {
-    upstream: U,
+pub(crate) struct HealthMonitor {
     lanes: Lanes,
     health: Health,
     /// With the place of this server among the others.
     owners: (Arc<ResourceOwners>, usize),
 }
 
-impl<U: Upstream> Monitored<U> {
+impl HealthMonitor {
     pub(crate) fn new(
-        upstream: U,
         (lanes, health): (Lanes, Health),
         owners: (Arc<ResourceOwners>, usize),
     ) -> Self {
-        Self { upstream, lanes, health, owners }
+        Self { lanes, health, owners }
     }
 }
 
-impl<U: Upstream> Service<Request> for Monitored<U> {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        let mut this = self.clone();
-        Box::pin(async move {
-            let method = request.parts.method;
-            let Ok(response) = this.upstream.call(request).await;
-            this.health.note(method, &response, &this.lanes);
-            if let (Method::ResourcesList, Ok(page)) = (method, &response) {
-                let (owners, server) = &this.owners;
-                owners.note(*server, page);
-            }
-            Ok(response)
-        })
-    }
-}
-
-impl<U: Upstream> Upstream for Monitored<U> {
-    fn capabilities(&self) -> ServerCapabilities {
-        self.upstream.capabilities()
-    }
-
-    fn info(&self) -> Option<Implementation> {
-        self.upstream.info()
-    }
-
-    fn instructions(&self) -> Option<String> {
-        self.upstream.instructions()
-    }
-
-    fn needs_authorization(&self) -> Option<String> {
-        self.upstream.needs_authorization()
+impl UpstreamLayer for HealthMonitor {
+    async fn answer(self, mut upstream: impl Upstream, request: Request) -> Response {
+        let method = request.parts.method;
+        let response = call(&mut upstream, request).await;
+        self.health.note(method, &response, &self.lanes);
+        if let (Method::ResourcesList, Ok(page)) = (method, &response) {
+            let (owners, server) = &self.owners;
+            owners.note(*server, page);
+        }
+        response
     }
 }

@@ -3,25 +3,28 @@
 //! A lane is one connection, supervised. Callers of one owner share a lane, as long as the server
 //! asks no questions. From its first question on, callers share a lane only if they have the same
 //! capabilities, so that a server with a handshake asks for nothing that its caller cannot do, and
-//! one after the other, so that each question has one caller (`pool`). Callers that cannot answer
-//! anything go on sharing one. Since 2026-07-28 each request states the capabilities of its caller,
-//! and one lane is enough.
+//! one after the other, so that each question has one caller. Callers that cannot answer anything go
+//! on sharing one. Since 2026-07-28 each request states the capabilities of its caller, and one lane
+//! is enough. All this is decided by a state machine without I/O (`table`), which `driver` serves.
 //!
 //! The upstream passes each call to the lane of its caller, and repeats a call once if it certainly
 //! did not run (`pass`). Lists do not wait for a server that hangs (`late`).
 
 mod asking_outbox;
 mod choice;
+mod connection;
 mod cursor;
+mod driver;
 mod followed;
+mod guards;
 mod key;
 mod late;
 mod late_lists;
 mod listen;
 mod pass;
-mod pool;
 mod recall;
 mod sessions;
+mod table;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -40,18 +43,20 @@ use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
-use self::key::LaneKey;
+use self::driver::LaneDriver;
+use self::guards::Lease;
+use self::key::{LaneCaller, LaneSharing};
 use self::late_lists::LateLists;
-use self::pool::{LanePool, LanePurpose, NoLane, Wanted};
 use self::sessions::Sessions;
+use self::table::{Event, LanePurpose, LaneTable, NoLane};
 use crate::asking::Asking;
-use crate::config::{Isolation, ServerEntry, Sharing};
+use crate::config::ServerEntry;
 use crate::dial::Dial;
 use crate::health::Health;
 use crate::limits::GatewayLimits;
-use crate::met::MetServer;
 use crate::refusal::{self, Keys};
-use crate::supervise::{Audience, Lease, Supervised, Unavailable};
+use crate::server_description::ServerDescription;
+use crate::unavailable::Unavailable;
 
 /// A configured server as an upstream: started by the first list or call, stopped when idle,
 /// restarted after a failure. Cheap to clone.
@@ -78,13 +83,10 @@ struct Inner {
     name: String,
     dial: Arc<dyn Dial>,
     limits: GatewayLimits,
-    sharing: Sharing,
-    isolation: Isolation,
+    sharing: LaneSharing,
     discovery: Discovery,
-    audience: Audience,
-    asking: Arc<Asking>,
-    pool: Arc<LanePool>,
-    met: Mutex<Option<MetServer>>,
+    driver: Arc<LaneDriver>,
+    met: Mutex<Option<Arc<ServerDescription>>>,
     sessions: Arc<Sessions>,
     late: Arc<LateLists>,
     /// Whether there is no other server beside it. May change with each load of the file.
@@ -109,14 +111,11 @@ impl Lanes {
     pub fn new(name: impl Into<String>, dial: Arc<dyn Dial>, limits: GatewayLimits) -> Self {
         Self(Arc::new(Inner {
             name: name.into(),
+            driver: Arc::new(LaneDriver::new(dial.clone(), limits.clone())),
             dial,
             limits,
-            sharing: Sharing::default(),
-            isolation: Isolation::default(),
+            sharing: LaneSharing::default(),
             discovery: Discovery::Assumed,
-            audience: Audience::Many,
-            asking: Arc::default(),
-            pool: Arc::default(),
             met: Mutex::default(),
             sessions: Arc::default(),
             late: Arc::default(),
@@ -129,28 +128,21 @@ impl Lanes {
     /// The capabilities that connections to servers declare that have asked no questions yet: every
     /// question, and views, which callers without them can ignore.
     pub fn every_question() -> ClientCapabilities {
-        let mut every = ClientCapabilities::new()
-            .with_form_elicitation()
-            .with_url_elicitation()
-            .with_sampling()
-            .with_sampling_tools();
-        choice::declare_views(&mut every);
-        every
+        key::every_question()
     }
 
     /// The upstream for an entry of a configuration file.
     pub fn of_entry(entry: &ServerEntry, dial: Arc<dyn Dial>, limits: GatewayLimits) -> Self {
         let lanes = Self::new(&entry.name, dial, limits);
         lanes.change(|inner| {
-            inner.sharing = entry.share;
-            inner.isolation = entry.isolate;
-            inner.asking = Arc::new(Asking::new(entry.asks == Some(true), None));
+            (inner.sharing.sharing, inner.sharing.isolation) = (entry.share, entry.isolate);
+            inner.driver_mut().set_asking(Asking::new(entry.asks == Some(true), None));
         })
     }
 
     /// The same with what is known about its questions.
     pub(crate) fn asking(self, asking: Asking) -> Self {
-        self.change(|inner| inner.asking = Arc::new(asking))
+        self.change(|inner| inner.driver_mut().set_asking(asking))
     }
 
     /// The same with where the end of late lists is noted.
@@ -179,11 +171,6 @@ impl Lanes {
         self.change(|inner| inner.sessions = Arc::new(sessions))
     }
 
-    /// Lets calls that come after the close go to another upstream for the same server. Set once.
-    pub(crate) fn set_successor(&self, next: Self) {
-        _ = self.0.successor.set(next);
-    }
-
     /// Describes itself as its server does, which is started for that. For a bridge to one server.
     #[must_use]
     pub fn described_by_server(self) -> Self {
@@ -193,20 +180,24 @@ impl Lanes {
     /// Serves one caller only: it declares what that caller can do, and asks it all questions.
     #[must_use]
     pub fn for_one_caller(self) -> Self {
-        self.change(|inner| inner.audience = Audience::One)
+        self.change(|inner| inner.sharing.serves_one = true)
     }
 
     /// Knows what a connection to the server told, so that it need not be started for that.
     #[must_use]
-    pub fn knowing(self, met: MetServer) -> Self {
-        *lock(&self.0.met) = Some(met);
-        self
+    pub fn knowing(self, met: ServerDescription) -> Self {
+        self.change(|inner| {
+            inner.driver_mut().note_met(&met);
+            *lock(&inner.met) = Some(Arc::new(met));
+        })
     }
 
     fn change(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         let inner =
             Arc::get_mut(&mut self.0).expect("nothing shares an upstream that is being made");
         change(inner);
+        let sharing = inner.sharing;
+        inner.driver_mut().set_exact(sharing.is_own(), sharing.serves_one);
         self
     }
 
@@ -216,30 +207,27 @@ impl Lanes {
     ///
     /// If it cannot be started. The text is for the operator: it may hold addresses and output of the
     /// server.
-    pub async fn start(&self) -> Result<MetServer, String> {
-        let (key, purpose) = (LaneKey::anonymous(), LanePurpose::Start);
-        let wanted = Wanted { key, session: None, peer: None, is_exclusive: false, purpose };
-        let lane = self.take(&wanted, Self::every_question());
-        let lane = lane.map_err(|why| match why {
+    pub async fn start(&self) -> Result<ServerDescription, String> {
+        let using = self.0.driver.take_now(LaneCaller::anonymous(), LanePurpose::Start);
+        let using = using.map_err(|why| match why {
             NoLane::Closed => Unavailable::stopped().problem,
             NoLane::Full | NoLane::Held | NoLane::HeldByPeer => {
                 "too many connections are open".to_owned()
             }
         });
-        let lane = lane?;
-        let lease = lane.supervised.lease().await.map_err(|unavailable| unavailable.problem)?;
-        Ok(self.meet(&lease))
+        let lease = using?.connect().await.map_err(|why| why.problem)?;
+        self.meet(&lease);
+        Ok(ServerDescription::clone(lease.met()))
     }
 
     /// What the server told about itself, if it was started yet.
-    pub fn met(&self) -> Option<MetServer> {
-        lock(&self.0.met).clone()
+    pub fn met(&self) -> Option<ServerDescription> {
+        lock(&self.0.met).as_deref().cloned()
     }
 
     /// Why the server does not run, if its last start failed.
     pub fn problem(&self) -> Option<String> {
-        let lanes = self.0.pool.all();
-        lanes.iter().filter(|lane| lane.has_failed()).find_map(Supervised::problem)
+        self.0.driver.problem().map(|why| why.problem)
     }
 
     /// Whether both share their connections.
@@ -254,30 +242,26 @@ impl Lanes {
 
     /// Whether it was closed, and its connections have ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.0.pool.is_over()
+        self.0.driver.look(LaneTable::is_over)
     }
 
     /// Whether it was closed.
     fn is_closed(&self) -> bool {
-        self.0.pool.is_closed()
+        self.0.driver.look(LaneTable::is_closed)
     }
 
-    /// Waits until no call uses the server.
-    pub(crate) async fn drained(&self) {
-        self.0.pool.drained().await;
+    /// Lets running calls end, and closes each connection after its last one. Calls that wait, and later
+    /// ones, go to another upstream for the same server.
+    pub(crate) fn retire(&self, successor: Self) {
+        // Set once.
+        _ = self.0.successor.set(successor);
+        self.0.driver.on(Event::Retire);
     }
 
     /// Stops all processes and sessions of the server, and waits until they have ended, also if they are
-    /// being stopped already. A process that is being started gets the end of its input, and ends soon
-    /// after that; this does not wait for it.
+    /// being stopped already. A process that is being started is gone then, too.
     pub async fn close(&self) {
-        let pool = &self.0.pool;
-        let ending = pool.endings().begin();
-        for lane in pool.close() {
-            tokio::spawn(lane.close());
-        }
-        drop(ending);
-        pool.endings().over().await;
+        self.0.driver.close().await;
     }
 
     async fn answer(self, request: Request) -> Response {
@@ -294,7 +278,7 @@ impl Lanes {
 
     async fn discover(&self, parts: &Parts) -> Response {
         // What one caller declares may change what the server offers, so it is asked for that caller.
-        let is_known = self.0.audience == Audience::Many && self.met().is_some();
+        let is_known = !self.0.sharing.serves_one && lock(&self.0.met).is_some();
         if self.0.discovery == Discovery::Asked && !is_known {
             self.lease(parts).await?;
         }
@@ -305,20 +289,21 @@ impl Lanes {
 
     async fn pass_if_running(&self, request: Request) -> Response {
         let lane = self.open_lane(&request.parts);
-        match lane.and_then(|lane| lane.running()) {
+        match lane.and_then(|lane| self.0.driver.running(lane)) {
             Some(lease) => call(&lease, request).await,
             None => Ok(Success::empty()),
         }
     }
 
-    fn meet(&self, lease: &Lease) -> MetServer {
-        let met = lease.met();
-        let before = lock(&self.0.met).replace(met.clone());
-        let states_them = |met: &MetServer| met.revision.has_input_requests();
-        if states_them(&met) && !before.as_ref().is_some_and(states_them) {
-            self.0.pool.share_between_capabilities();
-        }
-        met
+    /// Notes what the server told about itself.
+    fn meet(&self, lease: &Lease) {
+        *lock(&self.0.met) = Some(lease.met().clone());
+    }
+}
+
+impl Inner {
+    fn driver_mut(&mut self) -> &mut LaneDriver {
+        Arc::get_mut(&mut self.driver).expect("nothing shares an upstream that is being made")
     }
 }
 
@@ -346,7 +331,7 @@ impl Service<Request> for Lanes {
 
 impl Upstream for Lanes {
     fn capabilities(&self) -> ServerCapabilities {
-        let known = self.met().map(|met| met.capabilities);
+        let known = lock(&self.0.met).as_ref().map(|met| met.capabilities.clone());
         match self.0.discovery {
             Discovery::Asked => known.unwrap_or_default(),
             Discovery::Assumed => with_changes(known.unwrap_or_else(everything)),

@@ -150,16 +150,24 @@ impl GatewayLimits {
     /// The pause before the next start, after this many failures in a row: with full jitter, so that
     /// many gateways do not start a server at the same moment.
     pub(crate) fn pause(&self, failures: u32) -> Duration {
+        self.pause_of(failures, jitter())
+    }
+
+    /// This share of the longest pause after so many failures in a row.
+    pub(crate) fn pause_of(&self, failures: u32, share: f64) -> Duration {
         let Some(doublings) = failures.checked_sub(1) else { return Duration::ZERO };
         let longest = self.first_pause.saturating_mul(2u32.saturating_pow(doublings));
-        let longest = longest.min(self.longest_pause);
-        let mut bytes = [0; 4];
+        longest.min(self.longest_pause).mul_f64(share)
+    }
+}
+
+/// A random share, from 0 to 1.
+pub(crate) fn jitter() -> f64 {
+    let mut bytes = [0; 4];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX),
         // Without randomness the longest pause is still a good one.
-        let share = match getrandom::fill(&mut bytes) {
-            Ok(()) => f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX),
-            Err(_) => 1.0,
-        };
-        longest.mul_f64(share)
+        Err(_) => 1.0,
     }
 }
 

@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use bowline_auth::private_file;
 use bowline_proto::sync::lock;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,7 @@ struct EntryName {
 impl EntryName {
     fn of(entry: &ServerEntry) -> Self {
         let file = entry.file.canonicalize().unwrap_or_else(|_| entry.file.clone());
-        Self { file, at: entry.at.clone(), address: entry.address().to_owned() }
+        Self { file, at: entry.at.clone(), address: entry.address() }
     }
 }
 
@@ -76,7 +77,7 @@ impl AskingServers {
             let mut known = lock(&memory.known);
             // Without the lock another process may forget this server, and without the file it is
             // found out again after the next start.
-            let _alone = make_folder(&memory.path).and_then(|()| lock_file(&memory.path));
+            let _alone = lock_file(&memory.path);
             // Another process may have written meanwhile.
             known.extend(read(&memory.path).unwrap_or_default());
             if known.len() < MOST_SERVERS && known.insert(name) {
@@ -107,39 +108,17 @@ fn read(path: &Path) -> io::Result<BTreeSet<EntryName>> {
     Ok(content.asking.into_iter().take(MOST_SERVERS).collect())
 }
 
-/// Makes the folder of the file.
-fn make_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("it is in no folder"))?;
-    let mut folders = fs::DirBuilder::new();
-    folders.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
-    folders.create(folder)
-}
-
 /// Waits until no other process writes the file. Locks a file beside it, because the file itself is
-/// replaced. The lock is free again when that one is closed, also if the program is killed.
+/// replaced.
 fn lock_file(path: &Path) -> io::Result<fs::File> {
-    let guard = private().truncate(false).open(path.with_extension("lock"))?;
-    guard.lock()?;
-    Ok(guard)
+    let folder = path.parent().ok_or_else(|| io::Error::other("it is in no folder"))?;
+    private_file::create_folder(folder)?;
+    private_file::lock(&path.with_extension("lock"))
 }
 
-/// Replaces the file in one step, so that no process reads half of it.
 fn write(path: &Path, known: &BTreeSet<EntryName>) -> io::Result<()> {
-    let new = path.with_extension(format!("{}.new", std::process::id()));
     let content = serde_json::to_vec_pretty(&Content { asking: known.clone() })?;
-    private().truncate(true).open(&new)?.write_all(&content)?;
-    fs::rename(new, path)
-}
-
-/// Opens files for writing that belong to their user alone.
-fn private() -> fs::OpenOptions {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
+    private_file::replace(path, &content)
 }
 
 #[cfg(unix)]

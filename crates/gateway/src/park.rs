@@ -33,6 +33,8 @@ use bowline_types::implementation::Implementation;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
+use crate::layered::call;
+
 pub use self::limits::ParkLimits;
 pub use self::lot::ParkingLot;
 use self::lot::Taken;
@@ -70,7 +72,7 @@ impl<U: Upstream> Parking<U> {
     async fn answer(mut self, mut request: Request) -> Response {
         let binding = Binding::of_request(&request).filter(|_| may_park(&request));
         let Some(binding) = binding.map(|binding| binding.within(&self.name)) else {
-            return pass(&mut self.upstream, request).await;
+            return call(&mut self.upstream, request).await;
         };
         let caller = CallerOfRound::of(&request.parts, binding, self.lot.clone());
         let input = request.parts.input.take().map(|input| *input).unwrap_or_default();
@@ -101,10 +103,11 @@ impl<U: Upstream> Parking<U> {
     }
 
     /// Makes a call, and drives it until it ends or asks.
-    async fn begin(mut self, mut request: Request, caller: CallerOfRound) -> Response {
+    async fn begin(self, mut request: Request, caller: CallerOfRound) -> Response {
         let switch = Arc::new(Switch::new(request.parts.outbox, self.lot.limits().questions));
         request.parts.outbox = Outbox::new(request.parts.exchange, switch.clone());
-        let call = pass(&mut self.upstream, request);
+        let mut upstream = self.upstream;
+        let call = Box::pin(async move { call(&mut upstream, request).await });
         Round::first(call, switch, caller).await
     }
 }
@@ -114,20 +117,6 @@ impl<U: Upstream> Parking<U> {
 fn may_park(request: &Request) -> bool {
     let is_answered = request.parts.extensions.get::<AnsweredWithin>().is_some();
     request.parts.revision.has_input_requests() && request.parts.method.may_ask() && !is_answered
-}
-
-/// Calls an upstream.
-fn pass<U: Upstream>(upstream: &mut U, request: Request) -> BoxFuture<'static, Response> {
-    let mut upstream = upstream.clone();
-    Box::pin(async move {
-        match std::future::poll_fn(|cx| upstream.poll_ready(cx)).await {
-            Ok(()) => match upstream.call(request).await {
-                Ok(response) => response,
-                Err(never) => match never {},
-            },
-            Err(never) => match never {},
-        }
-    })
 }
 
 impl<U: Upstream> Service<Request> for Parking<U> {

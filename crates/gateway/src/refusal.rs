@@ -10,7 +10,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use serde::{Deserialize, Serialize};
 
-use crate::supervise::{Unavailable, UnavailableKind};
+use crate::unavailable::{Unavailable, UnavailableKind};
 
 /// The `data` of an error that a failure of a server behind the gateway caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

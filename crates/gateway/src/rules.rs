@@ -7,34 +7,28 @@
 mod findings;
 mod listed;
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{Parts, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
-use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
-use bowline_types::implementation::Implementation;
 use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 use bowline_types::text::excerpt;
 use bowline_types::tool::ListToolsResult;
-use futures_core::future::BoxFuture;
-use tower_service::Service;
 
 pub(crate) use self::findings::RuleFindings;
 use self::listed::{ListedTools, Page};
 use crate::config::ToolRules;
+use crate::layered::{UpstreamLayer, call};
 
 /// The most pages of a list that are read for one call.
 const MOST_PAGES: usize = 100;
 
-/// An upstream under the rules of its entry. Cheap to clone.
+/// Offers the tools of an upstream by the rules of its entry. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Ruled<U> {
-    upstream: U,
+pub(crate) struct ToolFilter {
     rules: Arc<ToolRules>,
     /// The prefix that callers see before names.
     namespace: Namespace,
@@ -44,26 +38,20 @@ pub(crate) struct Ruled<U> {
     listed: Arc<ListedTools>,
 }
 
-impl<U: Upstream> Ruled<U> {
-    pub(crate) fn new(
-        upstream: U,
-        namespace: Namespace,
-        instructions: usize,
-        findings: RuleFindings,
-    ) -> Self {
+impl ToolFilter {
+    pub(crate) fn new(namespace: Namespace, instructions: usize, findings: RuleFindings) -> Self {
         let rules = Arc::new(findings.entry().tools.clone());
         let (findings, listed) = (Arc::new(findings), Arc::default());
-        Self { upstream, rules, namespace, instructions, findings, listed }
+        Self { rules, namespace, instructions, findings, listed }
     }
 
-    async fn list(mut self, request: Request) -> Response {
+    async fn list(self, mut upstream: impl Upstream, request: Request) -> Response {
         let revision = request.parts.revision;
         let page = match request.params.value("cursor") {
             None => Page::First,
             Some(_) => Page::Further,
         };
-        let Ok(response) = self.upstream.call(request).await;
-        let success = response?;
+        let success = call(&mut upstream, request).await?;
         let mut result = read_page(&success)?;
         self.listed.note(&result, page, &self.findings);
         self.show(&mut result);
@@ -87,30 +75,35 @@ impl<U: Upstream> Ruled<U> {
         });
     }
 
-    async fn call_tool(mut self, mut request: Request) -> Response {
+    async fn call_tool(self, mut upstream: impl Upstream, mut request: Request) -> Response {
         let name = request.params.string("name").map_err(ErrorObject::misread_params)?;
         if let Some(name) = name {
             let original = self.rules.original(&name).ok_or_else(|| self.unknown(&name))?;
-            if self.rules.withholds_some() && !self.lists(original, &request.parts).await? {
+            if self.rules.withholds_some()
+                && !self.lists(&mut upstream, original, &request.parts).await?
+            {
                 return Err(self.unknown(&name));
             }
             request.params = request.params.with("name", original);
         }
-        let Ok(response) = self.upstream.call(request).await;
-        response
+        call(&mut upstream, request).await
     }
 
     /// Whether the server lists a tool of exactly this name. A server that reads `DO` or `do ` as `do`
     /// would run a tool that is hidden, or another than the one that got its name.
-    async fn lists(&self, name: &str, parts: &Parts) -> Result<bool, ErrorObject> {
+    async fn lists(
+        &self,
+        upstream: &mut impl Upstream,
+        name: &str,
+        parts: &Parts,
+    ) -> Result<bool, ErrorObject> {
         if self.listed.has(name) {
             return Ok(true);
         }
         let (mut page, mut params) = (Page::First, Members::default());
         for _ in 0..MOST_PAGES {
-            let mut upstream = self.upstream.clone();
-            let Ok(response) = upstream.call(list_request(parts, params)).await;
-            let result = read_page(&response?)?;
+            let page_request = list_request(parts, params);
+            let result = read_page(&call(upstream, page_request).await?)?;
             self.listed.note(&result, page, &self.findings);
             let Some(next) = &result.next_cursor else { break };
             (page, params) = (Page::Further, Members::default().with("cursor", next));
@@ -139,49 +132,21 @@ fn read_page(success: &Success) -> Result<ListToolsResult, ErrorObject> {
     })
 }
 
-impl<U: Upstream> Service<Request> for Ruled<U> {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        let mut this = self.clone();
+impl UpstreamLayer for ToolFilter {
+    async fn answer(self, mut upstream: impl Upstream, request: Request) -> Response {
         match request.parts.method {
-            Method::ToolsList if !self.rules.is_empty() => {
-                Box::pin(async move { Ok(this.list(request).await) })
-            }
-            Method::ToolsCall if !self.rules.is_empty() => {
-                Box::pin(async move { Ok(this.call_tool(request).await) })
-            }
-            _ => Box::pin(async move { this.upstream.call(request).await }),
+            Method::ToolsList if !self.rules.is_empty() => self.list(upstream, request).await,
+            Method::ToolsCall if !self.rules.is_empty() => self.call_tool(upstream, request).await,
+            _ => call(&mut upstream, request).await,
         }
-    }
-}
-
-impl<U: Upstream> Upstream for Ruled<U> {
-    fn capabilities(&self) -> ServerCapabilities {
-        self.upstream.capabilities()
-    }
-
-    fn info(&self) -> Option<Implementation> {
-        self.upstream.info()
     }
 
     /// The instructions of the server, cut at the limit: they come from a stranger and reach every
     /// model that uses the gateway.
-    fn instructions(&self) -> Option<String> {
-        let mut text = self.upstream.instructions()?;
+    fn instructions(&self, mut text: String) -> Option<String> {
         if text.len() > self.instructions {
             text.truncate(text.floor_char_boundary(self.instructions));
         }
         (!text.is_empty()).then_some(text)
-    }
-
-    fn needs_authorization(&self) -> Option<String> {
-        self.upstream.needs_authorization()
     }
 }

@@ -20,9 +20,9 @@ use tower_service::Service;
 
 use crate::acknowledge::Acknowledgement;
 use crate::config::{ConfigError, ConfigFile, ConfigVariables, ServerEntry};
-use crate::fan::{Fan, Member};
 use crate::lanes::Lanes;
 use crate::limits::GatewayLimits;
+use crate::loaded_servers::{LoadedServers, Member};
 use crate::options::GatewayOptions;
 use crate::park::ParkingLot;
 use crate::permitted::{Judgement, Permitted, Settings, not_admitted};
@@ -50,7 +50,7 @@ struct Inner {
     /// What the first load may start: the user named its file.
     named: Vec<Permitted>,
     lot: Arc<ParkingLot>,
-    fan: RwLock<Arc<Fan>>,
+    loaded: RwLock<Arc<LoadedServers>>,
     /// Held while a file is loaded, so that two loads do not start a server twice.
     loading: Mutex<()>,
     /// How often the servers were replaced.
@@ -97,12 +97,12 @@ impl Gateway {
         };
         let lot = lot.map_err(|error| ConfigError::new(&file.path, "", error.to_string()))?;
         let resolve = |entry: &ServerEntry| entry.resolve(&options.variables);
-        let fan = Fan::new(file, (&options, &lot), &[], &resolve)?;
+        let loaded = LoadedServers::new(file, (&options, &lot), &[], &resolve)?;
         Ok(Self(Arc::new(Inner {
             options,
-            named: fan.members.iter().map(|member| member.permitted.clone()).collect(),
+            named: loaded.members.iter().map(|member| member.permitted.clone()).collect(),
             lot,
-            fan: RwLock::new(Arc::new(fan)),
+            loaded: RwLock::new(Arc::new(loaded)),
             loading: Mutex::default(),
             loads: watch::Sender::new(0),
             retired: Mutex::default(),
@@ -126,9 +126,9 @@ impl Gateway {
     /// The enabled entries of a file that [`reload`](Self::reload) leaves out, so that a program can
     /// ask its user.
     pub fn newcomers(&self, file: &ConfigFile) -> Vec<ServerEntry> {
-        let (fan, settings) = (self.fan(), self.settings(file));
+        let (loaded, settings) = (self.loaded(), self.settings(file));
         let is_new = |entry: &&ServerEntry| {
-            !entry.disabled && matches!(self.judge((entry, settings), &fan), Judgement::New(_))
+            !entry.disabled && matches!(self.judge((entry, settings), &loaded), Judgement::New(_))
         };
         file.entries.iter().filter(is_new).cloned().collect()
     }
@@ -136,8 +136,8 @@ impl Gateway {
     /// The keys of an entry, and those of the section `gateway`, whose values expose more than those in
     /// use. Empty if the entry is new or runs another command.
     pub fn loosened(&self, file: &ConfigFile, entry: &ServerEntry) -> Vec<&'static str> {
-        let fan = self.fan();
-        let known = self.known(entry, &fan).filter(|known| known.entry.start == entry.start);
+        let loaded = self.loaded();
+        let known = self.known(entry, &loaded).filter(|known| known.entry.start == entry.start);
         known.map(|known| known.loosened(entry, self.settings(file))).unwrap_or_default()
     }
 
@@ -153,7 +153,7 @@ impl Gateway {
         admits: impl Fn(&ServerEntry) -> bool,
     ) -> Result<Reloaded, ConfigError> {
         let _loading = lock(&self.0.loading);
-        let old = self.fan();
+        let old = self.loaded();
         let Inner { options, lot, .. } = &*self.0;
         let settings = self.settings(file);
         // What is judged is what is started: files of variables may change in between.
@@ -166,38 +166,47 @@ impl Gateway {
             Judgement::New(Some(launch)) => Ok(launch),
             Judgement::New(None) => entry.resolve(&options.variables),
         };
-        let fan = Fan::new(file, (options, lot), &old.members, &judge)?;
-        let is_in =
-            |fan: &Fan, lanes: &Lanes| fan.members.iter().any(|member| member.lanes.is_same(lanes));
-        let mut reloaded = Reloaded { notes: fan.notes.clone(), ..Reloaded::default() };
-        for member in fan.members.iter().filter(|member| !is_in(&old, &member.lanes)) {
+        let loaded = LoadedServers::new(file, (options, lot), &old.members, &judge)?;
+        let is_in = |loaded: &LoadedServers, lanes: &Lanes| {
+            loaded.members.iter().any(|member| member.lanes.is_same(lanes))
+        };
+        let mut reloaded = Reloaded { notes: loaded.notes.clone(), ..Reloaded::default() };
+        for member in loaded.members.iter().filter(|member| !is_in(&old, &member.lanes)) {
             reloaded.started.push(member.name().to_owned());
         }
-        for member in old.members.iter().filter(|member| !is_in(&fan, &member.lanes)) {
+        for member in old.members.iter().filter(|member| !is_in(&loaded, &member.lanes)) {
             reloaded.stopped.push(member.name().to_owned());
         }
-        let fan = Arc::new(fan);
-        *write(&self.0.fan) = fan.clone();
+        let loaded = Arc::new(loaded);
+        *write(&self.0.loaded) = loaded.clone();
         self.0.loads.send_modify(|loads| *loads += 1);
         // Only now: calls that come until here go to the earlier servers.
-        for member in old.members.iter().filter(|member| !is_in(&fan, &member.lanes)) {
-            self.retire(member, fan.successor(member));
+        for member in old.members.iter().filter(|member| !is_in(&loaded, &member.lanes)) {
+            self.retire(member, loaded.successor(member));
         }
         Ok(reloaded)
     }
 
     /// What a reload makes of an entry: it is compared with the one of its name that is in use, or else
     /// with that of the start.
-    fn judge(&self, (entry, settings): (&ServerEntry, Settings), fan: &Fan) -> Judgement {
+    fn judge(
+        &self,
+        (entry, settings): (&ServerEntry, Settings),
+        loaded: &LoadedServers,
+    ) -> Judgement {
         let resolve = || entry.resolve(&self.0.options.variables);
-        match self.known(entry, fan) {
+        match self.known(entry, loaded) {
             Some(known) => known.judge((entry, settings), resolve),
             None => Judgement::New(None),
         }
     }
 
-    fn known<'a>(&'a self, entry: &ServerEntry, fan: &'a Fan) -> Option<&'a Permitted> {
-        let in_use = fan.members.iter().map(|member| &member.permitted);
+    fn known<'a>(
+        &'a self,
+        entry: &ServerEntry,
+        loaded: &'a LoadedServers,
+    ) -> Option<&'a Permitted> {
+        let in_use = loaded.members.iter().map(|member| &member.permitted);
         in_use.chain(&self.0.named).find(|known| known.entry.name == entry.name)
     }
 
@@ -208,19 +217,15 @@ impl Gateway {
     /// Stops a server of an earlier load. If only settings of the gateway changed, so that the same server
     /// goes on, its running calls end first, and those that wait go to its successor.
     fn retire(&self, member: &Member, successor: Option<&Lanes>) {
-        let (lanes, goes_on) = (member.lanes.clone(), successor.is_some());
-        if let Some(next) = successor {
-            lanes.set_successor(next.clone());
-        }
+        let lanes = member.lanes.clone();
         let mut retired = lock(&self.0.retired);
         retired.retain(|lanes| !lanes.is_over());
         retired.push(lanes.clone());
-        tokio::spawn(async move {
-            if goes_on {
-                lanes.drained().await;
-            }
-            lanes.close().await;
-        });
+        drop(retired);
+        match successor {
+            Some(next) => lanes.retire(next.clone()),
+            None => _ = tokio::spawn(async move { lanes.close().await }),
+        }
     }
 
     /// Runs `load` whenever the file changes, and reports each load. Never ends by itself. `seen` is the
@@ -247,21 +252,21 @@ impl Gateway {
     /// The servers that do not work, as far as their last calls tell, each with the cause. For the
     /// operator: causes may hold addresses and output of the servers.
     pub fn failing(&self) -> Vec<(String, String)> {
-        let fan = self.fan();
-        let members = fan.members.iter();
+        let loaded = self.loaded();
+        let members = loaded.members.iter();
         members.filter_map(|it| Some((it.name().to_owned(), it.health.cause(&it.lanes)?))).collect()
     }
 
     /// The servers with their names, in the order of the file.
     pub fn servers(&self) -> Vec<(String, Lanes)> {
-        let fan = self.fan();
-        let members = fan.members.iter();
+        let loaded = self.loaded();
+        let members = loaded.members.iter();
         members.map(|member| (member.name().to_owned(), member.lanes.clone())).collect()
     }
 
     /// Entries of the file that were left out, because a variable has no value.
     pub fn notes(&self) -> Vec<ConfigError> {
-        self.fan().notes.clone()
+        self.loaded().notes.clone()
     }
 
     /// Stops all servers, and waits until they have ended, as [`Lanes::close`] does.
@@ -275,8 +280,8 @@ impl Gateway {
         }
     }
 
-    fn fan(&self) -> Arc<Fan> {
-        read(&self.0.fan).clone()
+    fn loaded(&self) -> Arc<LoadedServers> {
+        read(&self.0.loaded).clone()
     }
 
     /// Serves `subscriptions/listen`, over all loads of the configuration. After a load the servers are
@@ -325,7 +330,7 @@ impl Gateway {
         let mut once = request.clone();
         let (outbox, exchange) = (&request.parts.outbox, request.parts.exchange);
         once.parts.outbox = acknowledgement.once(outbox, exchange, move || begins.notify_one());
-        let mut service = self.fan().service.clone();
+        let mut service = self.loaded().service.clone();
         let listening = async move {
             let Ok(response) = service.call(once).await;
             response
@@ -370,22 +375,22 @@ impl Service<Request> for Gateway {
             let gateway = self.clone();
             return Box::pin(async move { Ok(gateway.listen(request).await) });
         }
-        let mut service = self.fan().service.clone();
+        let mut service = self.loaded().service.clone();
         Box::pin(async move { service.call(request).await })
     }
 }
 
 impl Upstream for Gateway {
     fn capabilities(&self) -> ServerCapabilities {
-        Upstream::capabilities(&self.fan().service)
+        Upstream::capabilities(&self.loaded().service)
     }
 
     fn instructions(&self) -> Option<String> {
-        Upstream::instructions(&self.fan().service)
+        Upstream::instructions(&self.loaded().service)
     }
 
     fn needs_authorization(&self) -> Option<String> {
-        Upstream::needs_authorization(&self.fan().service)
+        Upstream::needs_authorization(&self.loaded().service)
     }
 }
 

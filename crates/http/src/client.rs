@@ -45,7 +45,7 @@ mod secrets;
 mod shared;
 mod transport;
 
-pub use self::address::InvalidAddress;
+pub use self::address::{Address, InvalidAddress};
 pub use self::authorize::{Authorize, AuthorizeMessage, MessageOperation, RefusalVerdict};
 pub use self::connect_failure::connect_failure;
 pub use self::fetch::{BoxError, RequestBody};

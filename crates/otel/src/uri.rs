@@ -1,5 +1,7 @@
 //! URIs of resources without what could be secret in them.
 
+use bowline_types::text::bare_url;
+
 /// The most characters that are recorded of a URI.
 const LONGEST: usize = 256;
 
@@ -11,18 +13,7 @@ const LONGEST: usize = 256;
 /// assert_eq!(shown, "https://files.example/a.txt");
 /// ```
 pub fn shown(uri: &str) -> String {
-    let end = uri.find(['?', '#']).unwrap_or(uri.len());
-    let bare = &uri[..end];
-    let Some((scheme, rest)) = bare.split_once("://") else { return cut([bare]) };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    cut([scheme, "://", host, path])
-}
-
-/// The first characters of a text, without control characters.
-fn cut<const N: usize>(parts: [&str; N]) -> String {
-    let characters = parts.into_iter().flat_map(str::chars);
-    characters.filter(|character| !character.is_control()).take(LONGEST).collect()
+    bare_url(uri).chars().filter(|character| !character.is_control()).take(LONGEST).collect()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use bytes::Bytes;
 
 use self::message::{Lookup, may_be_for_people};
-pub use self::names::names_a_credential;
+pub use self::names::{names_a_credential, names_a_secret};
 use self::values::Values;
 use crate::client::{Delivery, Report};
 use crate::codec::Received;

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use bowline_proto::request::Outgoing;
+use bowline_proto::secrets::names_a_secret;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::json::RawJson;
 use serde_json::{Map, Value};
@@ -16,7 +17,7 @@ use tracing_subscriber::layer::{Context, Layer};
 use crate::call::Call;
 use crate::call::polled::current;
 use crate::registry::Registry;
-use crate::secret::{REDACTED, is_secret};
+use crate::secret::REDACTED;
 use crate::server::Server;
 
 impl Server {
@@ -81,7 +82,7 @@ struct Fields(Map<String, Value>);
 
 impl Fields {
     fn add(&mut self, field: &Field, value: Value) {
-        let value = if is_secret(field.name()) { REDACTED.into() } else { value };
+        let value = if names_a_secret(field.name()) { REDACTED.into() } else { value };
         self.0.insert(field.name().to_owned(), value);
     }
 

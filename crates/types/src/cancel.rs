@@ -1,4 +1,8 @@
 //! `notifications/cancelled`: cancelling a request.
+//!
+//! The receiver stops the work and sends no answer. Both messages may cross, so the sender ignores an
+//! answer that still comes. A client must not cancel `initialize`. Over HTTP on 2026-07-28 a client
+//! cancels by closing the stream instead ([`cancels_by_closing`](crate::Revision::cancels_by_closing)).
 
 use serde::{Deserialize, Serialize};
 

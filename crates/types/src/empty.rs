@@ -8,7 +8,7 @@ use crate::meta::Meta;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoParams {}
 
-/// A result without members: it only says that the request is done.
+/// A result without members, such as that of `ping`: the request is done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmptyResult {

@@ -1,7 +1,8 @@
 //! Progress notifications while a request runs.
 //!
-//! A receiver sends them only if the request carries a progress token. This type does not check
-//! that `progress` increases; the sender does.
+//! A receiver sends them only if the request carries a progress token, and none after its answer.
+//! `progress` has to increase with each notification, even if the total is unknown; the sender checks
+//! that, this type does not.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! Counts, excerpts and errors with their causes, for messages that people read.
+//! Counts, excerpts, URLs without secrets, and errors with their causes, for messages that people
+//! read.
 
 use std::error::Error;
 
@@ -51,6 +52,29 @@ fn escaped(marked: impl Iterator<Item = (char, bool)>) -> String {
     shown
 }
 
+/// A URL for messages and logs: without its user and password, its query and its fragment, in which
+/// some services put secrets.
+///
+/// ```
+/// use bowline_types::text::bare_url;
+///
+/// assert_eq!(bare_url("https://ann:pass@a.example/mcp?key=1#x"), "https://a.example/mcp");
+/// ```
+pub fn bare_url(url: &str) -> String {
+    let url = &url[..url.find(['?', '#']).unwrap_or(url.len())];
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+/// The same, where `?…` stands for a query.
+pub fn shown_url(url: &str) -> String {
+    let (before_fragment, _) = url.split_once('#').unwrap_or((url, ""));
+    let mark = if before_fragment.contains('?') { "?…" } else { "" };
+    format!("{}{mark}", bare_url(url))
+}
+
 /// The text of an error and of its causes, joined by `: `.
 ///
 /// A cause whose text the error ends with already is left out. For logs and terminals; send a peer only
@@ -96,6 +120,22 @@ mod tests {
         let failed = |text| Failed(text, io::Error::other("disk full"));
         assert_eq!(with_causes(&failed("cannot save")), "cannot save: disk full");
         assert_eq!(with_causes(&failed("no room: disk full")), "no room: disk full");
+    }
+
+    #[test]
+    fn a_url_loses_what_could_be_secret() {
+        for (url, bare, shown) in [
+            ("file:///docs/a.txt", "file:///docs/a.txt", "file:///docs/a.txt"),
+            ("https://a.example/b?token=1#c", "https://a.example/b", "https://a.example/b?…"),
+            ("https://a.example/b#c?token=1", "https://a.example/b", "https://a.example/b"),
+            ("postgres://ann:secret@db/x", "postgres://db/x", "postgres://db/x"),
+            ("https://ann@b:p@a.example?x", "https://a.example", "https://a.example?…"),
+            ("https://a.example/@b", "https://a.example/@b", "https://a.example/@b"),
+            ("memo:today#x", "memo:today", "memo:today"),
+            ("a@b/c@d?e", "a@b/c@d", "a@b/c@d?…"),
+        ] {
+            assert_eq!((bare_url(url).as_str(), shown_url(url).as_str()), (bare, shown), "{url}");
+        }
     }
 
     #[test]

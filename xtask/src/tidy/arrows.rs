@@ -40,7 +40,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "gateway",
-        uses: &["client", "http", "proto", "server", "transport", "types"],
+        uses: &["auth", "client", "http", "proto", "server", "transport", "types"],
         strict: false,
     },
     Row { name: "otel", uses: &["http", "proto", "store", "transport", "types"], strict: false },
@@ -66,9 +66,10 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "cli",
-        uses: &["auth", "bowline", "check", "gateway", "json-schema"],
+        uses: &["auth", "bowline", "check", "gateway", "http", "ops", "transport", "types"],
         strict: false,
     },
+    Row { name: "ops", uses: &["gateway", "json-schema", "types"], strict: false },
     Row {
         name: "check",
         uses: &["http", "json-schema", "proto", "transport", "types"],

@@ -1,13 +1,19 @@
-//! `types`, `json-schema` and `proto` compute: they never wait, read a clock, draw randomness or do I/O.
+//! `types`, `json-schema`, `proto` and the table of a gateway's lanes compute: they never wait, read a
+//! clock, draw randomness or do I/O.
 //!
-//! So every rule of the protocol can be tested with plain values and a time that the test chooses.
+//! So every rule can be tested with plain values and a time that the test chooses.
 //! Which crates they use is the business of [`super::arrows`]; this is about the standard library.
 
 use crate::finding::Finding;
 use crate::tokens::{self, Token};
 use crate::tree::{File, Tree};
 
-const FOLDERS: &[&str] = &["crates/types/src/", "crates/json-schema/src/", "crates/proto/src/"];
+const FOLDERS: &[&str] = &[
+    "crates/types/src/",
+    "crates/json-schema/src/",
+    "crates/proto/src/",
+    "crates/gateway/src/lanes/table",
+];
 
 /// Paths that reach outside of the program, and what to do instead.
 const OUTSIDE: &[(&[&str], &str)] = &[

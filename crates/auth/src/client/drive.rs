@@ -3,9 +3,9 @@
 //! A login or a renewal runs in a task of its own, one at a time for each MCP server, client and
 //! account in this process: a caller that gives up must not end a login that others wait for.
 
-mod flight;
 mod login;
 mod renew;
+mod single_flight;
 mod status;
 
 use std::collections::HashMap;
@@ -17,12 +17,12 @@ use bowline_proto::sync::lock;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 
-use self::flight::Passenger;
+use self::single_flight::Role;
 pub use self::status::{LoginDemand, LoginStatus};
 use super::dpop::{self, Prover};
 use super::logins::LoginHistory;
 use super::moment::Moment;
-use super::plan::{DpopUse, Grant, Plan, Way};
+use super::plan::{DpopUse, Grant, PageDelivery, Plan};
 use super::record::{Record, TokenKind, Tokens};
 use super::store::{Store, StoreKey};
 use super::visit::{PageOpener, PasteVisitor, Visitor};
@@ -128,9 +128,9 @@ impl Authorizer {
         let plan = plan.into();
         let pointer = StoreKey::pointer(&mcp.canonical(), &plan.client, &plan.account);
         let visitor: Option<Arc<dyn Visitor>> = match &plan.grant {
-            Grant::Code(code) => match &code.way {
-                Way::Paste(paster) => Some(Arc::new(PasteVisitor(paster.clone()))),
-                Way::Loopback(_) | Way::Never(_) => None,
+            Grant::Code(code) => match &code.page {
+                PageDelivery::Paste(paster) => Some(Arc::new(PasteVisitor(paster.clone()))),
+                PageDelivery::Loopback(_) | PageDelivery::Never(_) => None,
             },
             _ => None,
         };
@@ -155,9 +155,9 @@ impl Authorizer {
     /// How the plan opens pages, if it needs a [`Visitor`] that listens on this machine.
     pub fn page_opener(plan: &Plan) -> Option<PageOpener> {
         match &plan.grant {
-            Grant::Code(code) => match &code.way {
-                Way::Loopback(opener) => Some(PageOpener(opener.clone())),
-                Way::Paste(_) | Way::Never(_) => None,
+            Grant::Code(code) => match &code.page {
+                PageDelivery::Loopback(opener) => Some(PageOpener(opener.clone())),
+                PageDelivery::Paste(_) | PageDelivery::Never(_) => None,
             },
             _ => None,
         }
@@ -336,7 +336,7 @@ impl Authorizer {
                 return Err(insufficient(&challenged));
             }
             let joined = self.log_in(challenge.clone(), tokens.scopes.clone()).await?;
-            if joined == Passenger::First {
+            if joined == Role::Leader {
                 return Ok(true);
             }
             // The login was for another operation, whose scopes may not suffice.

@@ -83,8 +83,8 @@ impl Plan {
     /// another program.
     pub(crate) fn stored_only(&self) -> Option<&str> {
         match &self.grant {
-            Grant::Code(code) => match &code.way {
-                Way::Never(advice) => Some(advice),
+            Grant::Code(code) => match &code.page {
+                PageDelivery::Never(advice) => Some(advice),
                 _ => None,
             },
             _ => None,
@@ -154,7 +154,7 @@ pub(crate) struct CodeGrant {
     pub(crate) document: Option<String>,
     /// The issuers that support PKCE with S256 although their metadata do not say so.
     pub(crate) s256_known: Vec<String>,
-    pub(crate) way: Way,
+    pub(crate) page: PageDelivery,
     /// The port of the redirect URI.
     pub(crate) port: Option<u16>,
 }
@@ -169,7 +169,7 @@ pub(crate) struct EnterpriseGrant {
 
 /// How the user reaches a page.
 #[derive(Clone)]
-pub(crate) enum Way {
+pub(crate) enum PageDelivery {
     /// A browser of this machine; the answer comes to a port of this machine.
     Loopback(Opener),
     /// The user opens the page anywhere, and pastes the address of the last page.
@@ -185,7 +185,7 @@ pub(crate) type Opener =
 pub(crate) type Paster =
     Arc<dyn Fn(BrowserUrl) -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
-impl fmt::Debug for Way {
+impl fmt::Debug for PageDelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Loopback(_) => "Loopback",

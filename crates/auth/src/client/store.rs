@@ -17,6 +17,9 @@ pub use self::memory::MemoryStore;
 use crate::error::Error;
 use crate::secret::Secret;
 
+/// What a store answers, for programs with a store of their own.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
+
 /// Keeps records of logins. They hold tokens and must be kept secret.
 pub trait Store: Send + Sync + 'static {
     /// The record of a key.
@@ -45,6 +48,18 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// If the store fails, or the lock is not free in time.
     fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, Error>>;
+}
+
+/// Runs operations of a store on a thread where they may block.
+///
+/// # Errors
+///
+/// If the operations fail, or the runtime ends.
+pub async fn run_blocking<T: Send + 'static>(
+    operations: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let lost = |_| Error::store("the program is ending");
+    tokio::task::spawn_blocking(operations).await.map_err(lost)?
 }
 
 /// A record as a store keeps it.

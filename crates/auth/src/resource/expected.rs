@@ -119,6 +119,36 @@ fn scopes(token: &TokenClaims) -> Result<Scopes, Denied> {
     Scopes::parse(&text).map_err(|_| Denied::Malformed)
 }
 
+/// Implements [`Verify`](super::verify::Verify) for a verifier with a method `check`, a field `expected`
+/// and an address that the operator may have configured.
+macro_rules! verify_by_check {
+    ($verifier:ty) => {
+        impl Verify for $verifier {
+            fn verify<'a>(
+                &'a self,
+                token: &'a Presented,
+                context: VerifyContext<'a>,
+            ) -> BoxFuture<'a, Result<Verified, Denied>> {
+                Box::pin(self.check(token, context))
+            }
+
+            fn issuer(&self) -> Option<&str> {
+                Some(&self.expected.issuer)
+            }
+
+            fn policy(&self) -> Policy {
+                self.policy.clone()
+            }
+
+            fn addresses(&self) -> Vec<Url> {
+                let issuer = Url::parse(&self.expected.issuer).ok();
+                issuer.into_iter().chain(self.configured().cloned()).collect()
+            }
+        }
+    };
+}
+pub(super) use verify_by_check;
+
 /// The canonical form of a URL; another name stays as it is.
 fn canonical(name: &str) -> String {
     Url::parse(name).map_or_else(|_| name.to_owned(), |url| url.canonical())

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::cache::VerdictCache;
 use super::discover::discover;
-use super::expected::{Expected, Source};
+use super::expected::{Expected, Source, verify_by_check};
 use super::failures::{FailureHook, failure_methods};
 use super::outage::{Outage, Question};
 use super::policy::{Policy, policy_methods};
@@ -220,6 +220,11 @@ impl Introspection {
         Ok(address)
     }
 
+    /// The address that the operator configured, if there is one.
+    fn configured(&self) -> Option<&Url> {
+        self.endpoint.as_ref()
+    }
+
     /// Basic authentication, with both parts encoded as in a form (RFC 6749, section 2.3.1).
     fn credentials(&self) -> Secret<String> {
         let mut pair = String::new();
@@ -278,28 +283,7 @@ impl IntrospectionClient {
     }
 }
 
-impl Verify for Introspection {
-    fn verify<'a>(
-        &'a self,
-        token: &'a Presented,
-        context: VerifyContext<'a>,
-    ) -> BoxFuture<'a, Result<Verified, Denied>> {
-        Box::pin(self.check(token, context))
-    }
-
-    fn issuer(&self) -> Option<&str> {
-        Some(&self.expected.issuer)
-    }
-
-    fn policy(&self) -> Policy {
-        self.policy.clone()
-    }
-
-    fn addresses(&self) -> Vec<Url> {
-        let issuer = Url::parse(&self.expected.issuer).ok();
-        issuer.into_iter().chain(self.endpoint.clone()).collect()
-    }
-}
+verify_by_check!(Introspection);
 
 impl fmt::Debug for Introspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::cache::VerdictCache;
-use super::expected::{Expected, Source};
+use super::expected::{Expected, Source, verify_by_check};
 use super::failures::{FailureHook, failure_methods};
 use super::jwks::{KeyCache, KeySource, KeyVersion};
 use super::policy::{Policy, policy_methods};
@@ -109,6 +109,11 @@ impl Jwt {
         Ok(verified)
     }
 
+    /// The address that the operator configured, if there is one.
+    fn configured(&self) -> Option<&Url> {
+        self.keys.address_setting()
+    }
+
     fn verify_with(
         &self,
         jws: &Jws<'_>,
@@ -136,28 +141,7 @@ impl JwtIssuer {
     }
 }
 
-impl Verify for Jwt {
-    fn verify<'a>(
-        &'a self,
-        token: &'a Presented,
-        context: VerifyContext<'a>,
-    ) -> BoxFuture<'a, Result<Verified, Denied>> {
-        Box::pin(self.check(token, context))
-    }
-
-    fn issuer(&self) -> Option<&str> {
-        Some(&self.expected.issuer)
-    }
-
-    fn policy(&self) -> Policy {
-        self.policy.clone()
-    }
-
-    fn addresses(&self) -> Vec<Url> {
-        let issuer = Url::parse(&self.expected.issuer).ok();
-        issuer.into_iter().chain(self.keys.address_setting().cloned()).collect()
-    }
-}
+verify_by_check!(Jwt);
 
 impl fmt::Debug for Jwt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

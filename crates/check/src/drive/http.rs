@@ -1,11 +1,9 @@
 //! A session over HTTP: single requests, and the messages in their answers.
 
-mod origin;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bowline_http::client::{RawAnswer, RawHttp, connect_failure};
+use bowline_http::client::{Address, RawAnswer, RawHttp, connect_failure};
 use bowline_proto::codec::Received;
 use bowline_proto::codec::sse::SseReader;
 use bowline_proto::members::Members;
@@ -13,6 +11,7 @@ use bowline_proto::mirror;
 use bowline_proto::mirror::params::{ParamHeader, headers_for};
 use bowline_proto::mirror::x_mcp_header::mirrored;
 use bowline_proto::transmit::ConnectFailure;
+use bowline_types::host::is_this_machine;
 use bowline_types::json::{RawJson, Schema};
 use bowline_types::meta::key;
 use bowline_types::method::Method;
@@ -22,7 +21,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb, StatusCode};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use self::origin::is_near;
 use super::answers::answer_to;
 use super::failure::CheckError;
 use crate::message::{Channel, HttpFacts, Sender, excerpt};
@@ -37,7 +35,6 @@ const GLANCE: Duration = Duration::from_millis(300);
 /// Sends requests, and shows everything to the watch.
 pub(super) struct Posts {
     raw: RawHttp,
-    url: String,
     own: Vec<(String, String)>,
     number: usize,
     /// What the server gave out, and what was agreed on.
@@ -73,7 +70,6 @@ impl Posts {
         let raw = RawHttp::new(url).map_err(|error| with_causes(&error))?;
         Ok(Self {
             raw,
-            url: url.to_owned(),
             own: own.to_vec(),
             number: 0,
             session: None,
@@ -152,8 +148,7 @@ impl Posts {
 
     /// Why a request got no answer.
     pub(super) fn silence(&self) -> CheckError {
-        let (origin, path) = split(&self.url);
-        let place = format!("{origin}{path}");
+        let place = self.raw.address();
         if let Some(Gone { cause, reason }) = &self.gone {
             return CheckError::unreachable(*cause, format!("{place}: {reason}"));
         }
@@ -196,14 +191,15 @@ impl Posts {
             Some(url.to_owned())
         });
         let named = named.filter(|url| {
-            let is_near = is_near(url, &self.url);
+            let is_near = is_near(url, self.raw.address());
             if !is_near {
                 self.unfetched.insert(excerpt(url));
             }
             is_near
         });
-        let (origin, path) = split(&self.url);
-        let well_known = format!("{origin}/.well-known/oauth-protected-resource");
+        let address = self.raw.address();
+        let well_known = format!("{}/.well-known/oauth-protected-resource", address.origin());
+        let path = address.path().trim_end_matches('/');
         let places = [named, Some(format!("{well_known}{path}")), Some(well_known)];
         for place in places.into_iter().flatten() {
             let Ok(raw) = RawHttp::new(&place) else { continue };
@@ -301,12 +297,12 @@ fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
-/// The origin and the path of a URL.
-fn split(url: &str) -> (&str, &str) {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let host = url.find("://").map_or(0, |at| at + 3);
-    let path = url.get(host..).and_then(|rest| rest.find('/')).map_or(url.len(), |at| host + at);
-    url.split_at(path)
+/// Whether a URL that a server names is fetched: at the server's own origin, and from a server of this
+/// machine also elsewhere on this machine.
+fn is_near(url: &str, server: &Address) -> bool {
+    let Ok(named) = Address::parse(url) else { return false };
+    let is_here = |address: &Address| is_this_machine(address.host());
+    named.is_same_origin(server) || is_here(&named) && is_here(server)
 }
 
 async fn body_of(mut answer: RawAnswer, end: Instant) -> String {

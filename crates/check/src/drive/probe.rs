@@ -40,7 +40,7 @@ pub(crate) struct Probe {
     /// Requests that were not answered in time.
     pub(super) late: Vec<LateRequest>,
     link: Link,
-    patience: Duration,
+    timeout: Duration,
     next_id: i64,
 }
 
@@ -75,7 +75,7 @@ impl Probe {
             uncalled: BTreeSet::new(),
             late: Vec::new(),
             link,
-            patience: options.patience,
+            timeout: options.timeout,
             next_id: 1,
         })
     }
@@ -234,11 +234,11 @@ impl Probe {
     }
 
     /// How long to wait for the next answer.
-    fn patience(&self) -> Duration {
+    fn timeout(&self) -> Duration {
         let has_answered = self.watch.past().requests().iter().any(|asked| !asked.is_open());
         match self.link {
-            Link::Stdio(_) if !has_answered => self.patience * START,
-            _ => self.patience,
+            Link::Stdio(_) if !has_answered => self.timeout * START,
+            _ => self.timeout,
         }
     }
 
@@ -249,7 +249,7 @@ impl Probe {
         id: &Value,
         headers: Vec<(&'static str, Option<String>)>,
     ) -> (Option<HttpFacts>, Option<Value>) {
-        let end = Instant::now() + self.patience();
+        let end = Instant::now() + self.timeout();
         let (facts, answer) = match &mut self.link {
             Link::Stdio(lines) => {
                 self.watch.frame(Sender::Client, Channel::Stdio, text.as_bytes());
@@ -340,7 +340,7 @@ impl Probe {
 
     /// Sends a text that nothing answers.
     pub(super) async fn send(&mut self, text: &str) {
-        let end = Instant::now() + self.patience;
+        let end = Instant::now() + self.timeout;
         match &mut self.link {
             Link::Stdio(lines) => {
                 self.watch.frame(Sender::Client, Channel::Stdio, text.as_bytes());
@@ -356,7 +356,7 @@ impl Probe {
 
     /// Waits a moment for messages that nothing asked for.
     pub(super) async fn listen(&mut self) {
-        let end = Instant::now() + self.patience.min(BRIEF);
+        let end = Instant::now() + self.timeout.min(BRIEF);
         self.await_line(end, |_| false).await;
     }
 
@@ -372,7 +372,7 @@ impl Probe {
     }
 
     async fn bodiless(&mut self, outgoing: Outgoing) -> Option<HttpFacts> {
-        let end = Instant::now() + self.patience;
+        let end = Instant::now() + self.timeout;
         let Link::Http(posts) = &mut self.link else { return None };
         Some(posts.send(&mut self.watch, outgoing, end, |_| false).await.0)
     }

@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
     must("SKL-2", STATELESS, "declared directories can be read", directories),
     must("SKL-4", STATELESS, "a `SKILL.md` begins with name and description", head),
     must("SKL-5", STATELESS, "the directory of a skill has its name", name),
-    must("SKL-10", STATELESS, "an entry has the head of its file", same_head),
+    must("SKL-10", STATELESS, "a skill entry repeats the frontmatter of its SKILL.md", same_head),
     must("SKL-11", STATELESS, "an entry lists its files, each once", files),
     must("SKL-12", STATELESS, "each file has its size and its digest", digests),
     must("SKL-13", STATELESS, "files are listed, or `dynamic`", listed_or_dynamic),

@@ -10,8 +10,8 @@ const SCHEMA: &str = r#"{"type":"object","properties":{
     "numbers":{"type":"array","items":{"type":"integer"}},"place":{"type":"object"},
     "maybe":{"type":["string","null"]},"any":{}},"required":["text"]}"#;
 
-fn parameters(schema: &str) -> Parameters {
-    Parameters::of(&Schema::new(RawJson::from_text(schema).unwrap()).unwrap())
+fn parameters(schema: &str) -> ToolParameters {
+    ToolParameters::of(&Schema::new(RawJson::from_text(schema).unwrap()).unwrap())
 }
 
 fn read_with(schema: &str, words: &[&str], json: Option<&str>) -> Result<String, String> {

@@ -6,6 +6,7 @@ mod load;
 use std::time::Duration;
 
 use bowline::Client;
+use bowline_gateway::config::Launch;
 use bowline_types::host::is_this_machine;
 use http::Uri;
 
@@ -17,7 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
 use crate::print::{self, json, text};
 use crate::request::{RequestArgs, seconds, with_client};
-use crate::target::{Place, Target};
+use crate::target::Target;
 use crate::tools;
 
 /// Measures the requests per second and the latency of a server
@@ -83,7 +84,7 @@ impl Args {
         if !self.remote {
             demand_loopback(&target)?;
         }
-        let is_http = matches!(target.place, Place::Url(_));
+        let is_http = matches!(target.launch, Launch::Http(_));
         let label = target.label.clone();
         let input = interruptible(standard_input(&self.words)).await?;
         let measured = async |client: &Client| self.measure(client, input.as_deref()).await;
@@ -133,9 +134,9 @@ impl Args {
 
 /// Refuses a server on another machine, so that a wrong word puts no load on one.
 fn demand_loopback(target: &Target) -> Result<(), Failure> {
-    let Place::Url(url) = &target.place else { return Ok(()) };
-    let uri: Option<Uri> = url.parse().ok();
-    let host = uri.as_ref().and_then(Uri::host).unwrap_or(url);
+    let Launch::Http(launch) = &target.launch else { return Ok(()) };
+    let uri: Option<Uri> = launch.url.parse().ok();
+    let host = uri.as_ref().and_then(Uri::host).unwrap_or(&launch.url);
     match is_this_machine(host) {
         true => Ok(()),
         false => Err(Failure::usage(text!("`{host}` is not this machine"))

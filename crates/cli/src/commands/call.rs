@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use bowline::Client;
 use bowline::client::{ClientBuilder, Error, ToolOutcome};
+use bowline_ops::schema::JsonMembers;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::{ErrorObject, MissingCapability};
@@ -17,7 +18,6 @@ use crate::interrupt::interruptible;
 use crate::print::bar::Bar;
 use crate::print::{self, content, json, log, paragraph, text};
 use crate::request::{RequestArgs, with_client};
-use crate::schema::Members;
 use crate::{save, tools};
 
 /// Calls a tool
@@ -116,7 +116,7 @@ impl Args {
     /// Whether the text is shown although there is structured output: the user wants it, or the
     /// structured output only wraps it, as in `{"result": "…"}`.
     fn prefers_text(&self, structured: &RawJson, outcome: &ToolOutcome) -> bool {
-        let members: Option<Members> = structured.parse().ok();
+        let members: Option<JsonMembers> = structured.parse().ok();
         let only = members.filter(|it| it.0.len() == 1).and_then(|it| it.0[0].1.parse().ok());
         self.text || only.is_some_and(|only: String| only == outcome.text())
     }

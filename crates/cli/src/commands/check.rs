@@ -6,12 +6,14 @@ use bowline_check::drive::{CheckError, CheckOptions, CheckReport, CheckedServer,
 use bowline_check::report;
 use bowline_check::rule::Rule;
 use bowline_check::rules;
+use bowline_gateway::config::Launch;
+use bowline_ops::hints;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, of_connection};
 use crate::interrupt::interruptible;
+use crate::logins::quoted;
 use crate::print::{self, TerminalText, json, line, lines, text};
-use crate::target::{Place, Target, TargetArgs};
-use crate::{demand, hints, suggest};
+use crate::target::{Target, TargetArgs};
 
 /// Checks a server against the rules of every revision it speaks
 ///
@@ -80,19 +82,19 @@ impl Args {
         let ignored = self.ignored.iter().map(|id| rule(id)).collect::<Result<Vec<_>, _>>()?;
         let mut target = self.server.take(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(text!("`{word}` is one word too many"))
+            return Err(Failure::usage(text!("unexpected argument `{word}`: give one server"))
                 .hint("a command with arguments comes last, after `--`, or is quoted"));
         }
         target.add_login_header().await?;
         let options = self.options(&target);
         let label = target.public_label.clone();
-        let place = target.place.clone();
-        let server = checked(target);
+        let server = checked(&target);
+        let launch = target.launch;
         let mut report = interruptible(async {
             let progress = |step: &str| print::progress(line(step));
             let report = check(&server, &options, progress).await;
             print::progress("");
-            report.map_err(|error| failure(&error, &place))
+            report.map_err(|error| failure(&error, &launch))
         })
         .await?;
         ignored.into_iter().for_each(|rule| report.ignore(rule));
@@ -100,16 +102,16 @@ impl Args {
         if report.violations().next().is_some() {
             return Ok(Exit::Violation);
         }
-        self.incomplete(&report, &place).map_or(Ok(Exit::Done), Err)
+        self.incomplete(&report, &launch).map_or(Ok(Exit::Done), Err)
     }
 
     /// Why a check without violations is no success.
-    fn incomplete(&self, report: &CheckReport, place: &Place) -> Option<Failure> {
+    fn incomplete(&self, report: &CheckReport, launch: &Launch) -> Option<Failure> {
         if let Some(early) = report.early_ends.first() {
             let failure = Failure::new(Exit::Unreachable, text!("not complete: {early}"));
-            return Some(match place {
-                Place::Command(_) => failure.hint(hints::OUTPUT),
-                Place::Url(_) => failure,
+            return Some(match launch {
+                Launch::Command(_) => failure.hint(hints::OUTPUT),
+                Launch::Http(_) => failure,
             });
         }
         if report.is_cut_short {
@@ -128,7 +130,7 @@ impl Args {
 
     fn options(&self, target: &Target) -> CheckOptions {
         let mut options = CheckOptions::default();
-        options.patience = Duration::from_secs(self.timeout.max(1));
+        options.timeout = Duration::from_secs(self.timeout.max(1));
         options.deadline = Duration::from_secs(self.deadline.max(1));
         options.callable.clone_from(&self.callable);
         options.is_strict = self.strict;
@@ -153,13 +155,12 @@ fn rule(id: &str) -> Result<&'static Rule, Failure> {
     let wanted = id.trim_end_matches('†').to_ascii_uppercase();
     rules::named(&wanted).ok_or_else(|| {
         let ids: Vec<&str> = rules::all().map(|rule| rule.id).collect();
-        let failure = Failure::usage(text!("`--ignore {id}` names no rule"));
-        suggest::explain(&wanted, &ids, failure)
+        Failure::usage(text!("`--ignore {id}` names no rule")).suggesting(&wanted, &ids)
     })
 }
 
 /// Why a server could not be checked, and what the user can do about it.
-fn failure(error: &CheckError, place: &Place) -> Failure {
+fn failure(error: &CheckError, launch: &Launch) -> Failure {
     let exit = match error {
         _ if error.is_unauthorized() => Exit::Unauthorized,
         _ if error.is_timeout() => Exit::Timeout,
@@ -167,21 +168,25 @@ fn failure(error: &CheckError, place: &Place) -> Failure {
         _ => Exit::Unreachable,
     };
     let text = error.to_string();
-    let hint: TerminalText = match (place, error.http_status(), error.connect_failure()) {
-        (Place::Url(url), Some(401), _) => text!("bowline login {}", demand::quoted(url)),
+    let hint: TerminalText = match (launch, error.http_status(), error.connect_failure()) {
+        (Launch::Http(launch), Some(401), _) => text!("bowline login {}", quoted(&launch.url)),
         (_, Some(404 | 405 | 410), _) => hints::PATH.into(),
-        (_, _, Some(cause)) => hints::of_connection(cause).into(),
+        (_, _, Some(cause)) => of_connection(cause).into(),
         _ if error.is_timeout() => hints::TIME.into(),
         _ if error.is_ended() => hints::OUTPUT.into(),
-        (Place::Command(_), ..) => "is this a server that speaks MCP on standard output?".into(),
-        (Place::Url(_), ..) => hints::ADDRESS.into(),
+        (Launch::Command(_), ..) => "is this a server that speaks MCP on standard output?".into(),
+        (Launch::Http(_), ..) => hints::ADDRESS.into(),
     };
     Failure::new(exit, lines(text)).hint(hint)
 }
 
-fn checked(target: Target) -> CheckedServer {
-    match target.place {
-        Place::Command(command) => CheckedServer::Command(command),
-        Place::Url(url) => CheckedServer::Url { url, headers: target.headers },
+fn checked(target: &Target) -> CheckedServer {
+    match &target.launch {
+        Launch::Command(launch) => {
+            CheckedServer::Command(launch.command().stderr(target.stderr_of_child()))
+        }
+        Launch::Http(launch) => {
+            CheckedServer::Url { url: launch.url.clone(), headers: launch.headers.clone() }
+        }
     }
 }

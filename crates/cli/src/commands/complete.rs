@@ -9,7 +9,6 @@ use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json};
 use crate::request::{RequestArgs, with_client};
-use crate::suggest;
 
 /// Suggests values for arguments of prompts and resource templates
 ///
@@ -78,5 +77,5 @@ async fn explain(client: &Client, subject: &str, failure: Failure) -> Failure {
     }
     let templates = client.resource_templates().all().await.unwrap_or_default();
     let names: Vec<&str> = templates.iter().map(|it| it.uri_template.as_str()).collect();
-    suggest::explain(subject, &names, failure)
+    failure.suggesting(subject, &names)
 }

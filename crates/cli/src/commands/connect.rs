@@ -45,8 +45,8 @@ impl Args {
         if let Some(word) = self.words.first() {
             return Err(Failure::usage(text!("unexpected argument `{word}`: give one server")));
         }
-        let patience = self.timeout;
-        let options = BridgeOptions { callers: Callers::One, patience, layer: None, keys: None };
+        let timeout = self.timeout;
+        let options = BridgeOptions { callers: Callers::One, timeout, layer: None, keys: None };
         let bridge = interruptible(bridge_to(target, options)).await?;
         let outcome = over_stdio(&self.server.message.over_stdio(bridge.server())).await;
         closing(bridge.close()).await;

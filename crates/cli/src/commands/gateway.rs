@@ -16,12 +16,12 @@ use bowline_gateway::{
     AskingServers, Dial, FileStamp, Gateway, GatewayLimits, GatewayOptions, Logins, Reloaded,
     bridge,
 };
+use bowline_ops::folders;
 use bowline_transport::child::Stderr;
 use bowline_types::implementation::Implementation;
 
 use self::announced::Announced;
 use self::reload::{Consent, Reloading};
-use crate::discover::Folders;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::closing;
 use crate::logins::GatewayLogins;
@@ -95,7 +95,7 @@ impl Args {
     pub(crate) async fn run(self) -> Result<Exit, Failure> {
         let path = self.path()?;
         let seen = FileStamp::of(&path);
-        let file = reload::read(&path, self.message).map_err(|error| unusable(&error))?;
+        let file = reload::read(&path, self.message).map_err(unusable)?;
         if let Some(problem) = reload::writable_by_all(&path) {
             print::warning(line(problem));
         }
@@ -117,7 +117,7 @@ impl Args {
             options = options.state_keys(keys.clone());
         }
         let gateway = Gateway::with_options(&file, options);
-        let gateway = gateway.map_err(|error| unusable(&error))?;
+        let gateway = gateway.map_err(unusable)?;
         for note in gateway.notes() {
             print::note(text!("left out: {note}"));
         }
@@ -148,7 +148,7 @@ impl Args {
         if let Some(path) = &self.config {
             return Ok(path.clone());
         }
-        let usual = Folders::of_process().config.map(|folder| folder.join(USUAL));
+        let usual = folders::config().map(|folder| folder.join(USUAL));
         usual.filter(|path| path.is_file()).ok_or_else(|| {
             Failure::new(Exit::Unreachable, "no file names the servers")
                 .hint("name one, such as `.mcp.json`, or write `~/.config/bowline/gateway.json`")
@@ -219,12 +219,7 @@ async fn serve_stdio(server: &Server, observation: &Observation) -> Result<(), F
 
 /// The file that remembers which servers ask questions, in the state folder of the user.
 fn asking_file() -> Option<PathBuf> {
-    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let state = match cfg!(windows) {
-        true => folder("LOCALAPPDATA"),
-        false => folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state"))),
-    };
-    Some(state?.join("bowline/asking.json"))
+    Some(folders::state()?.join("bowline/asking.json"))
 }
 
 /// The folder that `${workspaceFolder}` stands for.
@@ -234,10 +229,10 @@ fn folder(path: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
-fn unusable(error: &ConfigError) -> Failure {
-    let failure = Failure::new(Exit::Unreachable, line(error.without_advice()));
-    match error.advice() {
-        Some(advice) => failure.hint(line(advice)),
+fn unusable(error: ConfigError) -> Failure {
+    let failure = Failure::from(error);
+    match failure.advice() {
+        Some(_) => failure,
         None => failure.hint("`bowline gateway --help` shows such a file"),
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bowline::Client;
+use bowline_ops::schema;
 use bowline_types::page::LeftOutServer;
 use bowline_types::prompt::PromptDefinition;
 use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
@@ -17,10 +18,10 @@ use self::filter::Filter;
 use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::lists::{KINDS, Kinds, ReadList, ServerLists};
+use crate::logins::TargetLogin;
 use crate::print::table::Table;
 use crate::print::{self, TerminalText, json, table, text};
-use crate::request::{RequestArgs, awaited, with_client};
-use crate::schema;
+use crate::request::{RequestArgs, awaited, with_login};
 
 /// Lists the tools, resources, templates and prompts of a server
 ///
@@ -106,12 +107,12 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.request.take_target(&mut self.words)?;
         let wanted = Wanted::of(&self.words)?;
-        let (login, noise) = (target.login.clone(), target.watch.noise.clone());
-        let read = async |client: &Client| {
-            let read = ServerLists::read(client, wanted.kinds, Duration::MAX, &login);
+        let noise = target.watch.noise.clone();
+        let read = async |client: &Client, login: &TargetLogin| {
+            let read = ServerLists::read(client, wanted.kinds, Duration::MAX, login);
             Ok(awaited("waiting for the lists".into(), Box::pin(read)).await)
         };
-        let lists = with_client(target, self.request.client(Questions::Declined), read).await?;
+        let lists = with_login(target, self.request.client(Questions::Declined), read).await?;
         if let Some(noise) = noise.and_then(|noise| noise.described()) {
             print::note(TerminalText::from("note: ") + noise);
         }

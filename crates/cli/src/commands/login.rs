@@ -7,16 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bowline::auth::{Browser, BrowserUrl, LoginStatus, Scopes, ServerLogin};
 use bowline_auth::client::open::open_in_browser;
+use bowline_gateway::config::Launch;
 
 use super::status::{LoginReport, lifetime};
 use crate::client::client;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::logins::known::{self, KnownServer, RegisteredClient, Way};
+use crate::logins::known::{self, KnownServer, LoginMethod, RegisteredClient};
 use crate::logins::store::TokenPlace;
-use crate::logins::{self, Credential, Permission};
+use crate::logins::{self, Credential, LoginMode};
 use crate::print::{self, TerminalText, json, line, lines, text};
-use crate::target::{Place, Target, TargetArgs};
+use crate::target::{Target, TargetArgs};
 
 /// Logs in at a server, once for all commands, hosts and instances
 ///
@@ -107,19 +108,21 @@ impl Args {
             (false, _) => TokenPlace::Files,
         };
         if let Some(path) = &self.token_file {
-            server.way = Way::TokenFile { path: absolute(path)? };
+            server.method = LoginMethod::TokenFile { path: absolute(path)? };
         } else if let Some(id) = &self.client_id {
             let secret_file = self.client_secret_file.as_ref().map(absolute).transpose()?;
             let client =
                 RegisteredClient { id: id.clone(), issuer: self.issuer.clone(), secret_file };
-            server.way = match self.machine {
-                true => Way::Machine { client },
-                false => Way::Browser { client: Some(client), port: self.port },
+            server.method = match self.machine {
+                true => LoginMethod::Machine { client },
+                false => LoginMethod::Browser { client: Some(client), port: self.port },
             };
         } else if let Some(port) = self.port {
-            server.way = Way::Browser { client: None, port: Some(port) };
-        } else if let Some(old) = old.filter(|it| !matches!(it.way, Way::TokenFile { .. })) {
-            server.way = old.way;
+            server.method = LoginMethod::Browser { client: None, port: Some(port) };
+        } else if let Some(old) =
+            old.filter(|it| !matches!(it.method, LoginMethod::TokenFile { .. }))
+        {
+            server.method = old.method;
             if self.networks.is_empty() {
                 server.networks = old.networks;
             }
@@ -136,8 +139,8 @@ impl Args {
         let wanted = self.wanted()?;
         let has_shown = Arc::new(AtomicBool::new(false));
         let page = self.page(has_shown.clone());
-        let credential = logins::credential(&server, Permission::Login(page, wanted.clone()))?;
-        let connected = target.connect_with(client(), Some(credential.clone())).await?;
+        let credential = logins::credential(&server, LoginMode::Interactive(page, wanted.clone()))?;
+        let connected = target.connect_with(client(), Some(credential.for_client())).await?;
         let Credential::Login(login) = credential else {
             connected.close().await;
             remember(&server).await?;
@@ -208,16 +211,13 @@ impl Args {
 ///
 /// If the server is a command, or has a credential of its own.
 pub(crate) fn login_url(target: &Target) -> Result<String, Failure> {
-    let Place::Url(url) = &target.place else {
+    if let Launch::Command(_) = target.launch {
         return Err(Failure::usage(text!("`{}` is a command, which needs no login", target.label))
             .hint("logins are for servers at a URL"));
-    };
-    let has_header =
-        target.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-    match has_header {
-        true => Err(Failure::usage("a header `Authorization` is set, so no login would be used")),
-        false => Ok(url.clone()),
     }
+    let url = target.launch.login_url().map(str::to_owned);
+    let text = "a header `Authorization` is set, so no login would be used";
+    url.ok_or_else(|| Failure::usage(text))
 }
 
 /// Makes sure that there is a login with the wanted scopes, after the server has accepted a
@@ -259,7 +259,7 @@ async fn complete(
 async fn remember(server: &KnownServer) -> Result<(), Failure> {
     let Some(old) = known::remember(server.clone())? else { return Ok(()) };
     if !old.has_tokens_of(server)
-        && let Ok(Credential::Login(login)) = logins::credential(&old, Permission::LogOut)
+        && let Ok(Credential::Login(login)) = logins::credential(&old, LoginMode::LogOut)
     {
         // The new login stands, whatever becomes of the old one.
         let _ = login.log_out().await;

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::login::login_url;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::interruptible;
-use crate::logins::known::{self, KnownServer, Way};
-use crate::logins::{self, Credential, Permission};
+use crate::logins::known::{self, KnownServer, LoginMethod};
+use crate::logins::{self, Credential, LoginMode};
 use crate::print::{self, json, text};
 use crate::target::TargetArgs;
 
@@ -53,7 +53,7 @@ impl Args {
 /// Ends a login. Says whether there was one.
 async fn log_out(url: &str) -> Result<bool, Failure> {
     let server = known::find(url)?.unwrap_or_else(|| KnownServer::new(url));
-    let was_logged_in = match logins::credential(&server, Permission::LogOut) {
+    let was_logged_in = match logins::credential(&server, LoginMode::LogOut) {
         Ok(Credential::Login(login)) => {
             let was_logged_in = logins::status(&login).await?.is_some();
             login.log_out().await.map_err(|error| logins::unusable(&error))?;
@@ -61,7 +61,7 @@ async fn log_out(url: &str) -> Result<bool, Failure> {
         }
         Ok(Credential::Token(_)) => true,
         // The file is of another program, and may be gone. The entry can still be removed.
-        Err(_) if matches!(server.way, Way::TokenFile { .. }) => true,
+        Err(_) if matches!(server.method, LoginMethod::TokenFile { .. }) => true,
         Err(failure) => return Err(failure),
     };
     known::forget(url)?;

@@ -7,7 +7,6 @@ use clap_mangen::Man;
 
 use crate::exit::{Exit, Failure};
 use crate::print::{self, text};
-use crate::suggest;
 
 /// Prints a page for `man`, or writes the pages of all commands
 #[derive(Debug, clap::Args)]
@@ -64,8 +63,7 @@ impl Args {
 
 fn unknown(name: &str, description: &clap::Command) -> Failure {
     let names: Vec<&str> = description.get_subcommands().map(clap::Command::get_name).collect();
-    let failure = Failure::usage(text!("there is no command `{name}`"));
-    suggest::hint(name, &names).into_iter().fold(failure, Failure::hint)
+    Failure::usage(text!("there is no command `{name}`")).suggesting(name, &names)
 }
 
 /// The name of a page: `bowline-call`.

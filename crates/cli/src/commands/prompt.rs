@@ -9,7 +9,6 @@ use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, content, json};
 use crate::request::{RequestArgs, with_client};
-use crate::suggest;
 
 /// Fills in a prompt and prints its messages
 #[derive(Debug, clap::Args)]
@@ -56,7 +55,7 @@ impl Args {
 pub(super) async fn explain(client: &Client, name: &str, failure: Failure) -> Failure {
     let prompts = client.prompts().all().await.unwrap_or_default();
     let names: Vec<&str> = prompts.iter().map(|it| it.name.as_str()).collect();
-    suggest::explain(name, &names, failure)
+    failure.suggesting(name, &names)
 }
 
 fn show(prompt: &GetPromptResult) {

@@ -8,7 +8,6 @@ use crate::client::Questions;
 use crate::exit::{Exit, Failure};
 use crate::print::{self, json, text};
 use crate::request::{RequestArgs, with_client};
-use crate::suggest;
 
 /// Reads a resource
 ///
@@ -81,8 +80,5 @@ impl Args {
 async fn explain(client: &Client, uri: &str, failure: Failure) -> Failure {
     let resources = client.resources().all().await.unwrap_or_default();
     let uris: Vec<&str> = resources.iter().map(|it| it.uri.as_str()).collect();
-    match suggest::hint(uri, &uris) {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    failure.suggesting(uri, &uris)
 }

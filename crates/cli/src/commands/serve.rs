@@ -60,7 +60,7 @@ impl Args {
         let observation = self.observe.begin().await?;
         let options = BridgeOptions {
             callers: Callers::Many,
-            patience: self.timeout,
+            timeout: self.timeout,
             layer: observation.client(),
             keys: shared.keys().cloned(),
         };

@@ -6,10 +6,9 @@ use bowline::auth::LoginStatus;
 use bowline_types::text::counted;
 use serde::Serialize;
 
-use crate::demand::quoted;
 use crate::exit::{Exit, Failure};
-use crate::logins::known::{self, KnownServer, Way};
-use crate::logins::{self, Credential, Permission};
+use crate::logins::known::{self, KnownServer, LoginMethod};
+use crate::logins::{self, Credential, LoginMode, quoted};
 use crate::print::{self, TerminalText, json, line, table};
 
 /// Shows all stored logins, their scopes, and how long they last
@@ -71,7 +70,7 @@ impl LoginReport {
 
     /// Without a status, the login has ended, or a file has the token.
     pub(crate) fn new(server: &KnownServer, status: Option<&LoginStatus>) -> Self {
-        let is_file = matches!(server.way, Way::TokenFile { .. });
+        let is_file = matches!(server.method, LoginMethod::TokenFile { .. });
         let state = match status {
             None if is_file => "ready",
             None => "ended",
@@ -81,7 +80,7 @@ impl LoginReport {
         let expires = status.and_then(|it| it.expires?.duration_since(UNIX_EPOCH).ok());
         Self {
             server: server.url.clone(),
-            by: server.way_name(),
+            by: server.method_name(),
             state,
             issuer: status.map(|it| it.issuer.clone()),
             client_id: status.and_then(|it| it.client_id.clone()),
@@ -121,7 +120,7 @@ impl Args {
 }
 
 async fn status_of(server: &KnownServer) -> Result<Option<LoginStatus>, Failure> {
-    match logins::credential(server, Permission::StoredOnly(String::new())) {
+    match logins::credential(server, LoginMode::StoredOnly(String::new())) {
         Ok(Credential::Login(login)) => logins::status(&login).await,
         // The keyring may hold tokens that this program cannot see.
         Err(failure) if !server.tokens.is_files() => Err(failure),
@@ -132,14 +131,14 @@ async fn status_of(server: &KnownServer) -> Result<Option<LoginStatus>, Failure>
 
 fn shown(StoredLogin { server, status }: &StoredLogin) -> TerminalText {
     let mut table = table::Table::new(line(&server.url));
-    match (status, &server.way) {
+    match (status, &server.method) {
         (Err(failure), _) => {
             table.row("login", &format!("cannot be read: {failure}"));
             if let Some(advice) = failure.advice() {
                 table.row("hint", advice.as_str());
             }
         }
-        (Ok(None), Way::TokenFile { path }) => {
+        (Ok(None), LoginMethod::TokenFile { path }) => {
             table.row("token", &format!("in {}, kept by another program", path.display()));
         }
         (Ok(None), _) => {

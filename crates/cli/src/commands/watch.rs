@@ -65,7 +65,7 @@ impl Args {
     pub(crate) async fn run(mut self) -> Result<Exit, Failure> {
         let target = self.request.take_target(&mut self.words)?;
         if let Some(word) = self.words.first() {
-            return Err(Failure::usage(text!("`{word}` is one word too many"))
+            return Err(Failure::usage(text!("unexpected argument `{word}`: give one server"))
                 .hint("`--uri URI` watches a resource"));
         }
         let (sender, mut logs) = mpsc::unbounded_channel();

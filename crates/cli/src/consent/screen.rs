@@ -10,11 +10,11 @@ use bowline::Command;
 use bowline_gateway::config::{
     CommandEntry, ConfigVariables, HttpEntry, ServerEntry, Start, Template,
 };
-
-use super::danger;
-use super::quoting::{
+use bowline_ops::danger;
+use bowline_ops::quoting::{
     LONGEST_VALUE, cut, quoted, quoted_unless_plain, shortened, with_counted_spaces,
 };
+
 use crate::print::table::wrap;
 use crate::print::{BOLD, TerminalText, WARNING, line, text};
 
@@ -72,7 +72,7 @@ impl ConsentScreen {
         Self { head: file + head, fields, warnings: warnings.collect(), rights, subject, place }
     }
 
-    /// All of it, for a terminal with so many columns.
+    /// All of it, for a terminal of this width.
     pub(super) fn whole(&self, columns: usize) -> TerminalText {
         self.laid_out(&self.fields, &self.subject, columns)
     }

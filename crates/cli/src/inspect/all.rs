@@ -1,7 +1,6 @@
 //! Every server that configuration files name, looked at side by side.
 
 mod display;
-mod processes;
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -10,18 +9,19 @@ use std::time::Duration;
 
 use bowline::client::ClientBuilder;
 use bowline_gateway::config::{ConfigError, Launch, Start};
+use bowline_ops::discover::{Discovery, Found, Origin};
+use bowline_ops::lint::Level;
+use bowline_ops::listed_names;
+use bowline_ops::processes::Processes;
 use bowline_types::text::counted;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use self::display::Display;
-use self::processes::Processes;
-use super::lint::Level;
-use super::{Authorization, Inspection, rules};
-use crate::discover::{Discovery, Found, Origin};
+use super::{Authorization, Inspection};
 use crate::exit::{Exit, Failure};
-use crate::target::{Place, Target, TargetArgs};
+use crate::target::{Target, TargetArgs};
 use crate::terminal;
 
 /// How many servers are looked at at the same time, at most.
@@ -73,7 +73,7 @@ impl Overview {
     pub(crate) async fn of(
         discovery: &Discovery,
         args: &TargetArgs,
-        (builder, patience): (ClientBuilder, Duration),
+        (builder, timeout): (ClientBuilder, Duration),
     ) -> Result<Self, Failure> {
         let (mut servers, targets) = rows(discovery, args)?;
         let display = Display::new(targets.len());
@@ -82,15 +82,15 @@ impl Overview {
         let urls = Arc::new(Semaphore::new(AT_ONCE));
         let mut probes = JoinSet::new();
         for (index, target) in targets {
-            let permits = match target.place {
-                Place::Command(_) => processes.clone(),
-                Place::Url(_) => urls.clone(),
+            let permits = match target.launch {
+                Launch::Command(_) => processes.clone(),
+                Launch::Http(_) => urls.clone(),
             };
             let (display, builder) = (display.clone(), builder.clone());
             probes.spawn(async move {
                 let _permit = permits.acquire_owned().await;
                 let _line = display.line(&target.label);
-                (index, Box::pin(Inspection::of(target, builder, patience)).await)
+                (index, Box::pin(Inspection::of(target, builder, timeout)).await)
             });
         }
         let mut listed = Vec::new();
@@ -101,7 +101,7 @@ impl Overview {
             }
         }
         listed.sort_by_key(|(index, _, _)| *index);
-        for (index, note) in rules::notes(&listed) {
+        for (index, note) in listed_names::notes(&listed) {
             servers[index].notes.push(note);
         }
         let problems = discovery.problems.iter().map(ConfigError::to_string).collect();

@@ -4,8 +4,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use bowline_http::client::Address;
+use bowline_ops::hints;
 use bowline_types::host::is_this_machine;
-use http::Uri;
 use hyper_rustls::ConfigBuilderExt as _;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -13,7 +14,6 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 
 use crate::exit::{Exit, Failure};
-use crate::hints;
 use crate::print::{TerminalText, line, text};
 
 /// Variables that send the requests of a client through a proxy.
@@ -40,13 +40,11 @@ enum Walked {
 impl Path {
     /// # Errors
     ///
-    /// If the URL has no host.
+    /// If the URL is no address of a server.
     pub(super) fn new(url: &str) -> Result<Self, Failure> {
-        let wrong = || Failure::usage(text!("`{url}` is no URL of a server"));
-        let uri: Uri = url.parse().map_err(|_| wrong())?;
-        let host = uri.host().ok_or_else(wrong)?.trim_matches(['[', ']']).to_owned();
-        let has_tls = uri.scheme_str() == Some("https");
-        let port = uri.port_u16().unwrap_or(if has_tls { 443 } else { 80 });
+        let address = Address::parse(url).map_err(|error| Failure::usage(line(error)))?;
+        let host = address.host().trim_matches(['[', ']']).to_owned();
+        let (port, has_tls) = (address.port(), address.is_secure());
         let is_local = is_this_machine(&host);
         let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let proxy = PROXIES.into_iter().find(is_set).filter(|_| !is_local);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use bowline_ops::lint::{Finding, Level};
 use bowline_types::text::counted;
 use serde::Serialize;
 
-use super::lint::{Finding, Level};
 use super::{Described, Inspection, Step};
 use crate::print::table::{Table, hanging};
 use crate::print::{self, BOLD, TerminalText, lines, text};

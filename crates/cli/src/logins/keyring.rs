@@ -5,14 +5,15 @@
 //! file beside the list of logins is locked meanwhile. Processes that renew a token wait for each
 //! other as with files: the lock file of a record is the same.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bowline::auth::{Error, FileStore, Secret, Store, StoreKey, StoreLock, StoredRecord};
+use bowline_auth::client::store::{StoreFuture, run_blocking};
+use bowline_auth::private_file;
 use keyring_core::{CredentialStore, Entry};
 
-use super::store::BoxFuture;
 use crate::exit::Failure;
 
 /// Opens the keyring of the system for the logins of a folder.
@@ -53,9 +54,9 @@ pub(crate) struct KeyringStore {
 }
 
 impl Store for KeyringStore {
-    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<StoredRecord>, Error>> {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredRecord>> {
         let (store, key) = (self.clone(), key.to_text());
-        Box::pin(aside(move || store.read(&key)))
+        Box::pin(run_blocking(move || store.read(&key)))
     }
 
     fn swap<'a>(
@@ -63,12 +64,12 @@ impl Store for KeyringStore {
         key: &'a StoreKey,
         seen: Option<u64>,
         record: Option<StoredRecord>,
-    ) -> BoxFuture<'a, Result<bool, Error>> {
+    ) -> StoreFuture<'a, bool> {
         let (store, key) = (self.clone(), key.to_text());
-        Box::pin(aside(move || store.replace(&key, seen, record.as_ref())))
+        Box::pin(run_blocking(move || store.replace(&key, seen, record.as_ref())))
     }
 
-    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, Error>> {
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
         Box::pin(async move { FileStore::open(&self.folder)?.lock(key).await })
     }
 }
@@ -131,23 +132,10 @@ impl KeyringStore {
         // Creates the folder, and checks that no other user has access to it.
         FileStore::open(&self.folder)?;
         let path = self.folder.join("keyring.write");
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let locked = options.open(&path).and_then(|file| file.lock().map(|()| file));
-        locked.map_err(|error| {
+        private_file::lock(&path).map_err(|error| {
             Error::store(format!("{} cannot be locked: {error}", path.display())).with_source(error)
         })
     }
-}
-
-/// Runs operations of the keyring on a thread where they may block: the system may ask the user.
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let lost = |_| Error::store("the program is ending");
-    tokio::task::spawn_blocking(work).await.map_err(lost)?
 }
 
 /// The error of a keyring. Its text never holds a secret, but its values may.

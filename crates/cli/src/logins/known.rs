@@ -1,11 +1,11 @@
 //! The servers that the user has logged in at, and how: `servers.json` beside the tokens. It holds
 //! no secret, only the names of files that do.
 
-use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use bowline::auth::{FileStore, Url};
+use bowline_auth::private_file;
 use serde::{Deserialize, Serialize};
 
 use super::store::TokenPlace;
@@ -17,7 +17,8 @@ use crate::print::text;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KnownServer {
     pub(crate) url: String,
-    pub(crate) way: Way,
+    #[serde(rename = "way")]
+    pub(crate) method: LoginMethod,
     #[serde(default, skip_serializing_if = "TokenPlace::is_files")]
     pub(crate) tokens: TokenPlace,
     /// Where its authorization server may be, beside public addresses.
@@ -28,7 +29,7 @@ pub(crate) struct KnownServer {
 /// How to log in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case")]
-pub(crate) enum Way {
+pub(crate) enum LoginMethod {
     /// A user, with a browser.
     Browser {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +43,7 @@ pub(crate) enum Way {
     TokenFile { path: PathBuf },
 }
 
-impl Way {
+impl LoginMethod {
     /// The client that was registered by hand, if there is one.
     fn client_id(&self) -> Option<&str> {
         match self {
@@ -71,24 +72,24 @@ struct Listed {
 impl KnownServer {
     /// A server at which users log in with a browser.
     pub(crate) fn new(url: &str) -> Self {
-        let way = Way::Browser { client: None, port: None };
-        Self { url: url.to_owned(), way, tokens: TokenPlace::Files, networks: Vec::new() }
+        let method = LoginMethod::Browser { client: None, port: None };
+        Self { url: url.to_owned(), method, tokens: TokenPlace::Files, networks: Vec::new() }
     }
 
     /// Whether an entry with the same URL has the same tokens as this one. A login that replaces the
     /// other one has replaced its tokens too, so the old login must not be ended. The name of the
     /// tokens in their store has neither the port, the issuer nor the file of the secret.
     pub(crate) fn has_tokens_of(&self, other: &Self) -> bool {
-        (self.tokens, self.way_name(), self.way.client_id())
-            == (other.tokens, other.way_name(), other.way.client_id())
+        (self.tokens, self.method_name(), self.method.client_id())
+            == (other.tokens, other.method_name(), other.method.client_id())
     }
 
-    /// The way, as `status` names it.
-    pub(crate) fn way_name(&self) -> &'static str {
-        match self.way {
-            Way::Browser { .. } => "browser",
-            Way::Machine { .. } => "machine",
-            Way::TokenFile { .. } => "token-file",
+    /// The method, as `status` names it.
+    pub(crate) fn method_name(&self) -> &'static str {
+        match self.method {
+            LoginMethod::Browser { .. } => "browser",
+            LoginMethod::Machine { .. } => "machine",
+            LoginMethod::TokenFile { .. } => "token-file",
         }
     }
 }
@@ -156,11 +157,12 @@ fn change<T>(change: impl FnOnce(&mut Listed) -> T) -> Result<T, Failure> {
     // Creates the folder, and checks that no other user has access to it.
     FileStore::open(&folder).map_err(|error| unusable(&error))?;
     let failed = |error: io::Error| failed(&folder.join(NAME), &error);
-    let guard = private().open(folder.join("servers.lock")).map_err(failed)?;
-    guard.lock().map_err(failed)?;
+    // The name of a guard as the store has them: what a killed process leaves is deleted by the store.
+    let _guard = private_file::lock(&folder.join("servers.write")).map_err(failed)?;
     let mut listed = read(&folder)?;
     let outcome = change(&mut listed);
-    write(&folder, &listed).map_err(failed)?;
+    let text = serde_json::to_vec_pretty(&listed).map_err(|error| failed(error.into()))?;
+    private_file::replace(&folder.join(NAME), &text).map_err(failed)?;
     Ok(outcome)
 }
 
@@ -174,23 +176,6 @@ fn read(folder: &Path) -> Result<Listed, Failure> {
         Err(error) => return Err(failed(&path, &error)),
     };
     serde_json::from_str(&text).map_err(|error| failed(&path, &error))
-}
-
-fn write(folder: &Path, listed: &Listed) -> io::Result<()> {
-    let beside = folder.join("servers.json.part");
-    let mut file: File = private().truncate(true).open(&beside)?;
-    serde_json::to_writer_pretty(&mut file, listed)?;
-    file.sync_all()?;
-    fs::rename(&beside, folder.join(NAME))
-}
-
-/// A file that only its owner can read and write.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn failed(path: &Path, error: &dyn std::fmt::Display) -> Failure {
@@ -210,14 +195,14 @@ mod tests {
 
     #[test]
     fn only_what_names_the_tokens_in_their_store_tells_them_apart() {
-        let server = |way| KnownServer { way, ..KnownServer::new("https://a.example/mcp") };
+        let server = |method| KnownServer { method, ..KnownServer::new("https://a.example/mcp") };
         let client = |id: &str, issuer: Option<&str>, secret_file: Option<&str>| RegisteredClient {
             id: id.into(),
             issuer: issuer.map(str::to_owned),
             secret_file: secret_file.map(PathBuf::from),
         };
-        let browser = |client, port| server(Way::Browser { client, port });
-        let machine = |client| server(Way::Machine { client });
+        let browser = |client, port| server(LoginMethod::Browser { client, port });
+        let machine = |client| server(LoginMethod::Machine { client });
         let none = || browser(None, None);
         let plain = || client("ci", None, None);
         assert!(none().has_tokens_of(&browser(None, Some(8123))));
@@ -235,12 +220,12 @@ mod tests {
     #[test]
     fn an_entry_survives_the_file() {
         let client = RegisteredClient { id: "ci".into(), issuer: None, secret_file: None };
-        for way in [
-            Way::Browser { client: None, port: Some(7) },
-            Way::Machine { client },
-            Way::TokenFile { path: "/run/token".into() },
+        for method in [
+            LoginMethod::Browser { client: None, port: Some(7) },
+            LoginMethod::Machine { client },
+            LoginMethod::TokenFile { path: "/run/token".into() },
         ] {
-            let server = KnownServer { way, ..KnownServer::new("https://a.example/mcp") };
+            let server = KnownServer { method, ..KnownServer::new("https://a.example/mcp") };
             let text = serde_json::to_string(&server).unwrap();
             assert_eq!(serde_json::from_str::<KnownServer>(&text).unwrap(), server, "{text}");
         }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use bowline::auth::{Error, FileStore, Store, StoreKey, StoreLock, StoredRecord};
+use bowline_auth::client::store::StoreFuture;
 use serde::{Deserialize, Serialize};
 
 /// Where the tokens of a login are.
@@ -29,8 +30,6 @@ pub(crate) struct LoginStore {
     folder: PathBuf,
 }
 
-pub(super) type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
 impl LoginStore {
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self { folder }
@@ -42,7 +41,7 @@ impl LoginStore {
 }
 
 impl Store for LoginStore {
-    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<StoredRecord>, Error>> {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredRecord>> {
         Box::pin(async move {
             match self.folder.is_dir() {
                 true => self.open()?.load(key).await,
@@ -56,11 +55,11 @@ impl Store for LoginStore {
         key: &'a StoreKey,
         seen: Option<u64>,
         record: Option<StoredRecord>,
-    ) -> BoxFuture<'a, Result<bool, Error>> {
+    ) -> StoreFuture<'a, bool> {
         Box::pin(async move { self.open()?.swap(key, seen, record).await })
     }
 
-    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, Error>> {
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
         Box::pin(async move { self.open()?.lock(key).await })
     }
 }

@@ -95,7 +95,7 @@ impl TerminalText {
         self.0.split_whitespace().map(|word| Self(word.to_owned()))
     }
 
-    /// The text in pieces of at most so many columns.
+    /// The text in pieces of at most this width.
     pub(crate) fn pieces(&self, width: usize) -> Vec<Self> {
         let mut pieces = vec![Self::default()];
         let (mut used, mut is_style) = (0, false);
@@ -135,7 +135,7 @@ impl TerminalText {
         parts
     }
 
-    /// The first so many columns.
+    /// The first columns, up to this width.
     pub(crate) fn truncated(&self, width: usize) -> Self {
         Self(truncate_str(&self.0, width, "").into_owned())
     }

@@ -1,5 +1,6 @@
 //! One field of a form at the terminal: its type, its options, its default.
 
+use bowline_ops::schema::JsonMembers;
 use bowline_types::elicitation::schema::{
     FieldKind, FormField, FormSchema, MultiSelectSchema, SelectOption, SelectSchema,
 };
@@ -8,7 +9,6 @@ use bowline_types::json::{Object, RawJson};
 use crate::exit::Failure;
 use crate::print::table::wrap;
 use crate::print::{self, TerminalText, line, paragraph};
-use crate::schema::Members;
 use crate::terminal::{self, TypedLine};
 
 /// The choice that leaves an optional field out.
@@ -87,7 +87,7 @@ impl Asked<'_> {
     /// Whether the form allows this value.
     fn check(&self, value: &RawJson) -> Result<(), TerminalText> {
         let form = FormSchema::new().with_required(self.name, self.field.clone());
-        let mut content = Members::default();
+        let mut content = JsonMembers::default();
         content.set(self.name, value.clone());
         let content = Object::new(RawJson::from_value(&content).unwrap_or_default());
         let checked = form.check(&content.unwrap_or_default());

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use bowline::Client;
-use bowline::client::{ClientBuilder, Error, Result as ClientResult};
+use bowline::client::{ClientBuilder, Error};
+use bowline_gateway::ServerCredential;
+use bowline_gateway::config::Launch;
+use bowline_transport::child::Stderr;
 use bowline_types::revision::Revision;
 
-use super::{Place, Target};
-use crate::exit::{Exit, Failure};
-use crate::logins::{self, Credential};
+use super::Target;
+use crate::exit::Failure;
+use crate::logins::TargetLogin;
 use crate::print::text;
 use crate::request::late;
 use crate::wire::Trace;
@@ -21,17 +24,26 @@ impl Target {
         self
     }
 
-    /// Connects with this configuration. A stored login is used, and no page is opened.
+    /// Where the standard error of a command goes.
+    pub(crate) fn stderr_of_child(&self) -> Stderr {
+        if self.watch.is_verbose { Stderr::Inherit } else { Stderr::default() }
+    }
+
+    /// Connects with this configuration. A stored login is used, and no page is opened. Returns the
+    /// login too, which explains later failures.
     ///
     /// # Errors
     ///
     /// If the server cannot be started or reached, or demands authorization.
-    pub(crate) async fn connect(self, builder: ClientBuilder) -> Result<Client, Failure> {
-        let credential = match &self.place {
-            Place::Url(url) => logins::stored(&self.label, url, &self.headers, &self.login)?,
-            Place::Command(_) => None,
-        };
-        self.connect_with(builder, credential).await
+    pub(crate) async fn connect(
+        self,
+        builder: ClientBuilder,
+    ) -> Result<(Client, TargetLogin), Failure> {
+        let login = TargetLogin::of(&self.label, &self.launch)?;
+        match self.connect_with(builder, login.credential()).await {
+            Ok(client) => Ok((client, login)),
+            Err(failure) => Err(login.explain(failure)),
+        }
     }
 
     /// The same, with this much time for everything.
@@ -41,13 +53,13 @@ impl Target {
     /// As [`connect`](Self::connect), or if the time is over.
     pub(crate) async fn connect_within(
         self,
-        patience: Duration,
+        timeout: Duration,
         builder: ClientBuilder,
-    ) -> Result<Client, Failure> {
+    ) -> Result<(Client, TargetLogin), Failure> {
         let noise = self.watch.noise.clone();
-        let connected = tokio::time::timeout(patience, self.connect(builder)).await;
+        let connected = tokio::time::timeout(timeout, self.connect(builder)).await;
         connected.unwrap_or_else(|_| {
-            Err(noise.iter().fold(late(patience), |failure, noise| noise.explain(failure)))
+            Err(noise.iter().fold(late(timeout), |failure, noise| noise.explain(failure)))
         })
     }
 
@@ -58,23 +70,11 @@ impl Target {
     ///
     /// If the stored logins cannot be read, or the token is bound to a key.
     pub(crate) async fn add_login_header(&mut self) -> Result<(), Failure> {
-        let Place::Url(url) = &self.place else { return Ok(()) };
-        let value = match logins::stored(&self.label, url, &self.headers, &self.login)? {
-            None => return Ok(()),
-            Some(Credential::Token(token)) => logins::bearer(&token),
-            Some(Credential::Login(login)) => {
-                if logins::status(&login).await?.is_some_and(|status| status.is_bound) {
-                    let text = "the login is bound to a key (DPoP), which this command cannot use";
-                    return Err(Failure::new(Exit::Unauthorized, text));
-                }
-                let headers = login.headers().await.map_err(|error| logins::unusable(&error))?;
-                match headers.get("authorization").and_then(|value| value.to_str().ok()) {
-                    Some(value) => value.to_owned(),
-                    None => return Ok(()),
-                }
-            }
+        let login = TargetLogin::of(&self.label, &self.launch)?;
+        let (Launch::Http(launch), Some(value)) = (&mut self.launch, login.header().await?) else {
+            return Ok(());
         };
-        self.headers.push(("Authorization".to_owned(), value));
+        launch.headers.push(("Authorization".to_owned(), value));
         Ok(())
     }
 
@@ -86,47 +86,19 @@ impl Target {
     pub(crate) async fn connect_with(
         self,
         builder: ClientBuilder,
-        credential: Option<Credential>,
+        credential: Option<ServerCredential>,
     ) -> Result<Client, Failure> {
-        let (login, watch, revisions) =
-            (self.login.clone(), self.watch.clone(), self.revisions.clone());
-        self.open(watch.clone().begin(builder), credential).await.map_err(|error| {
-            let failure = explained(error, &revisions);
-            let failure = watch.noise.iter().fold(failure, |it, noise| noise.explain(it));
-            login.explain(failure)
-        })
-    }
-
-    async fn open(
-        self,
-        builder: ClientBuilder,
-        credential: Option<Credential>,
-    ) -> ClientResult<Client> {
-        let mut builder = builder.label(&self.label);
+        let mut builder = self.watch.clone().begin(builder).label(&self.label);
         if !self.revisions.is_empty() {
-            builder = builder.revisions(self.revisions);
+            builder = builder.revisions(self.revisions.iter().copied());
         }
         if let Some(bytes) = self.message.bytes() {
             builder = builder.longest_message(bytes);
         }
-        match self.place {
-            // Boxed: what a connection needs until it stands is many times what a command needs.
-            Place::Command(command) => Box::pin(builder.connect(command)).await,
-            Place::Url(url) => {
-                let with = |builder: ClientBuilder<_>, (name, value): &(String, String)| {
-                    builder.header(name, value)
-                };
-                let http = self.headers.iter().fold(builder.http(url), with);
-                let http = match credential {
-                    None => http,
-                    Some(Credential::Login(login)) => http.auth(login),
-                    Some(Credential::Token(token)) => {
-                        http.header("Authorization", &logins::bearer(&token))
-                    }
-                };
-                Box::pin(http.connect()).await
-            }
-        }
+        self.launch.connect(builder, credential, self.stderr_of_child()).await.map_err(|error| {
+            let failure = explained(error, &self.revisions);
+            self.watch.noise.iter().fold(failure, |it, noise| noise.explain(it))
+        })
     }
 }
 

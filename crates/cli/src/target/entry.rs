@@ -1,13 +1,12 @@
 //! Targets from entries of configuration files: consent comes first, then the values of variables.
 
-use bowline::Command;
-use bowline_gateway::config::{CommandLaunch, ConfigVariables, Launch};
+use bowline_gateway::config::{ConfigVariables, Launch};
+use bowline_ops::discover::{Found, Origin};
 
-use super::{Place, Target, TargetArgs};
+use super::{Target, TargetArgs};
 use crate::consent::{self, Agreed};
-use crate::discover::{Found, Origin};
-use crate::exit::{Exit, Failure};
-use crate::print::{line, text};
+use crate::exit::Failure;
+use crate::print::text;
 use crate::{print, terminal};
 
 impl TargetArgs {
@@ -29,22 +28,10 @@ impl TargetArgs {
             true => entry.resolve_unread(&variables),
             false => entry.resolve(&variables),
         };
-        let launch = launch.map_err(|error| {
-            let failure = Failure::new(Exit::Unreachable, line(error.without_advice()));
-            error.advice().map(line).into_iter().fold(failure, Failure::hint)
-        })?;
-        let mut target = match launch {
-            Launch::Command(launch) => self.command_target(command(&launch)),
-            Launch::Http(launch) => {
-                let mut target = self.target(String::new(), Place::Url(launch.url));
-                target.headers.extend(launch.headers);
-                target
-            }
-            _ => return Err(Failure::usage(text!("`{}` cannot be reached", entry.name))),
-        };
-        target.label.clone_from(&entry.name);
-        target.public_label.clone_from(&entry.name);
-        Ok(target)
+        Ok(match launch? {
+            Launch::Command(launch) => self.target(entry.name.clone(), self.command_launch(launch)),
+            Launch::Http(launch) => self.target(entry.name.clone(), self.http_launch(launch)),
+        })
     }
 
     /// Asks for the values of `${input:id}` that the command line does not give.
@@ -73,14 +60,5 @@ impl TargetArgs {
         let needed = found.entry.variables();
         let mut inputs = needed.iter().filter_map(|name| name.strip_prefix("input:"));
         inputs.all(|id| self.inputs.has(id))
-    }
-}
-
-fn command(launch: &CommandLaunch) -> Command {
-    let command = Command::new(&launch.program).args(&launch.args);
-    let command = launch.env.iter().fold(command, |it, (name, value)| it.env(name, value));
-    match &launch.cwd {
-        Some(folder) => command.current_dir(folder),
-        None => command,
     }
 }

@@ -206,6 +206,23 @@ fn a_list_of_logins_that_cannot_be_read_stops_only_commands_that_need_a_login() 
     assert!(hint.contains("the list of logins, /dev/null/"), "{refused:?}");
 }
 
+/// Otherwise each working folder would have logins of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_relative_folder_for_data_is_ignored() {
+    let open = HttpExhibit::start();
+    let (home, here) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let token = home.path().join("token");
+    fs::write(&token, "x").unwrap();
+    let mut command = bowline();
+    command.args(["login", &open.url, "--token-file"]).arg(token).current_dir(here.path());
+    command.env("HOME", home.path()).env("XDG_DATA_HOME", "data");
+    let login = Run::from(command.output().unwrap());
+    assert_eq!(login.code, Some(0), "{login:?}");
+    assert!(home.path().join(".local/share/bowline/logins/servers.json").is_file());
+    assert_eq!(fs::read_dir(here.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn a_login_is_used_by_every_command_in_both_eras() {
     let protected = Protected::start();

@@ -43,7 +43,7 @@ impl Tree {
         let result = parse_to_ast(text, &collect, &options).map_err(|error| {
             let place = format!("line {} column {}", error.line_display(), error.column_display());
             let problem = format!("no JSON: {}", error.kind());
-            ConfigError::new(file, place, problem).with_advice("mend it with a text editor")
+            ConfigError::new(file, place, problem).with_advice("fix the syntax")
         })?;
         // Hosts take an empty file for an empty configuration.
         result.value.map_or(Ok(Self::Map(Vec::new())), |value| Self::of_json(value, "$", file))
@@ -87,7 +87,7 @@ impl Tree {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let place = format!("line {}", before.matches('\n').count() + 1);
             let problem = format!("no TOML: {}", error.message());
-            ConfigError::new(file, place, problem).with_advice("mend it with a text editor")
+            ConfigError::new(file, place, problem).with_advice("fix the syntax")
         })?;
         Ok(Self::of_toml(toml::Value::Table(table)))
     }
@@ -109,10 +109,10 @@ impl Tree {
     fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
-            Self::Flag(_) => "true or false",
+            Self::Flag(_) => "a boolean",
             Self::Number(_) => "a number",
-            Self::Text(_) => "text",
-            Self::List(_) => "a list",
+            Self::Text(_) => "a string",
+            Self::List(_) => "an array",
             Self::Map(_) => "an object",
         }
     }
@@ -163,7 +163,7 @@ impl<'t> At<'t> {
     pub(crate) fn text(&self) -> Result<&'t str, ConfigError> {
         match self.tree {
             Tree::Text(text) => Ok(text),
-            _ => Err(self.wanted("text in quotes")),
+            _ => Err(self.wanted("a string")),
         }
     }
 
@@ -172,14 +172,14 @@ impl<'t> At<'t> {
         match self.tree {
             Tree::Text(text) | Tree::Number(text) => Ok(text.clone()),
             Tree::Flag(flag) => Ok(flag.to_string()),
-            _ => Err(self.wanted("text in quotes")),
+            _ => Err(self.wanted("a string")),
         }
     }
 
     pub(crate) fn flag(&self) -> Result<bool, ConfigError> {
         match self.tree {
             Tree::Flag(flag) => Ok(*flag),
-            _ => Err(self.wanted("true or false")),
+            _ => Err(self.wanted("a boolean")),
         }
     }
 
@@ -191,7 +191,7 @@ impl<'t> At<'t> {
     }
 
     pub(crate) fn items(&self) -> Result<Vec<Self>, ConfigError> {
-        let Tree::List(items) = self.tree else { return Err(self.wanted("a list")) };
+        let Tree::List(items) = self.tree else { return Err(self.wanted("an array")) };
         let items = items.iter().enumerate();
         Ok(items
             .map(|(index, tree)| Self {
@@ -217,7 +217,7 @@ impl<'t> At<'t> {
     }
 
     fn wanted(&self, kind: &str) -> ConfigError {
-        self.fault(format!("{} stands here", self.tree.kind())).with_advice(format!("write {kind}"))
+        self.fault(format!("expected {kind}, found {}", self.tree.kind()))
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use bowline_types::text::{bare_url, shown_url};
+
 use super::dialect::Dialect;
 use super::template::Template;
 
@@ -24,7 +26,7 @@ pub struct ServerEntry {
     pub project: Option<PathBuf>,
     /// How to reach it.
     pub start: Start,
-    /// The file says not to use it.
+    /// The entry is disabled.
     pub disabled: bool,
     /// Which of its tools are offered, and under which names.
     pub tools: ToolRules,
@@ -157,11 +159,10 @@ pub enum Sharing {
 impl ServerEntry {
     /// What other parts of the program show for it: the program or the URL, without arguments,
     /// which may hold secrets.
-    pub fn address(&self) -> &str {
+    pub fn address(&self) -> String {
         match &self.start {
-            Start::Command(command) => command.command.raw(),
-            // Some services put tokens into the query.
-            Start::Http(http) => http.url.raw().split(['?', '#']).next().unwrap_or_default(),
+            Start::Command(command) => command.command.raw().to_owned(),
+            Start::Http(http) => bare_url(http.url.raw()),
         }
     }
 }
@@ -180,7 +181,7 @@ impl fmt::Debug for CommandEntry {
 impl fmt::Debug for HttpEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpEntry")
-            .field("url", &self.url.raw().split(['?', '#']).next())
+            .field("url", &shown_url(self.url.raw()))
             .field("headers", &self.headers.keys())
             .field("sse", &self.sse)
             .finish_non_exhaustive()

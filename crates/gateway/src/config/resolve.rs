@@ -1,10 +1,13 @@
 //! An entry with its variables expanded: what to start, or which URL to call.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+use bowline_types::text::shown_url;
 
 use super::entry::{CommandEntry, HttpEntry, ServerEntry, Start};
 use super::error::ConfigError;
@@ -16,7 +19,6 @@ const LONGEST_ENV_FILE: u64 = 1 << 20;
 
 /// How to reach a server, with all variables expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Launch {
     /// A program to start.
     Command(CommandLaunch),
@@ -29,11 +31,13 @@ pub enum Launch {
 #[non_exhaustive]
 pub struct CommandLaunch {
     /// The program.
-    pub program: String,
+    pub program: OsString,
     /// Its arguments.
-    pub args: Vec<String>,
+    pub args: Vec<OsString>,
     /// Variables that are set in its environment.
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, OsString>,
+    /// Whether it also gets the environment of this process. Entries of files never say so.
+    pub inherits_env: bool,
     /// A file with more variables. [`ServerEntry::resolve`] has put those into `env` that the entry
     /// does not set itself.
     pub env_file: Option<PathBuf>,
@@ -48,7 +52,7 @@ pub struct HttpLaunch {
     /// The URL.
     pub url: String,
     /// Headers of every request.
-    pub headers: BTreeMap<String, String>,
+    pub headers: Vec<(String, String)>,
     /// The file says that it speaks HTTP with SSE, the transport of 2024-11-05.
     pub sse: bool,
 }
@@ -67,7 +71,8 @@ impl ServerEntry {
         {
             let resolver = Resolver { entry: self, variables };
             let read = resolver.env_file(path)?.into_iter();
-            launch.env.extend(read.filter(|(name, _)| !entry.env.contains_key(name)));
+            let added = read.filter(|(name, _)| !entry.env.contains_key(name));
+            launch.env.extend(added.map(|(name, value)| (name, value.into())));
         }
         Ok(launch)
     }
@@ -117,18 +122,20 @@ impl Resolver<'_> {
     fn command(&self, entry: &CommandEntry) -> Result<CommandLaunch, ConfigError> {
         let mut env = BTreeMap::new();
         for name in &entry.pass_env {
-            env.extend(self.variables.environment(name).map(|value| (name.clone(), value)));
+            let value = self.variables.environment(name);
+            env.extend(value.map(|value| (name.clone(), value.into())));
         }
         for (name, value) in &entry.env {
-            env.insert(name.clone(), self.expand(value, &format!("env.{name}"))?);
+            env.insert(name.clone(), self.expand(value, &format!("env.{name}"))?.into());
         }
         let args = entry.args.iter().enumerate();
         Ok(CommandLaunch {
-            program: self.expand(&entry.command, "command")?,
+            program: self.expand(&entry.command, "command")?.into(),
             args: args
-                .map(|(index, arg)| self.expand(arg, &format!("args[{index}]")))
+                .map(|(index, arg)| Ok(self.expand(arg, &format!("args[{index}]"))?.into()))
                 .collect::<Result<_, _>>()?,
             env,
+            inherits_env: false,
             env_file: self.path(entry.env_file.as_ref(), "envFile")?,
             cwd: self.path(entry.cwd.as_ref(), "cwd")?,
         })
@@ -144,6 +151,7 @@ impl Resolver<'_> {
         for (name, value) in &entry.headers {
             headers.insert(name.clone(), self.expand(value, &format!("headers.{name}"))?);
         }
+        let headers = headers.into_iter().collect();
         Ok(HttpLaunch { url: self.expand(&entry.url, "url")?, headers, sse: entry.sse })
     }
 
@@ -239,7 +247,7 @@ impl fmt::Debug for CommandLaunch {
 
 impl fmt::Debug for HttpLaunch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.url.split(['?', '#']).next();
+        let url = shown_url(&self.url);
         f.debug_struct("HttpLaunch").field("url", &url).finish_non_exhaustive()
     }
 }

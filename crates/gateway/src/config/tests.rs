@@ -1,5 +1,6 @@
 //! Files as people have them, of each host.
 
+use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use super::*;
@@ -31,6 +32,15 @@ fn http(file: &ConfigFile, name: &str) -> HttpLaunch {
     }
 }
 
+fn header<'h>(launch: &'h HttpLaunch, name: &str) -> &'h str {
+    let mut headers = launch.headers.iter();
+    headers.find_map(|(it, value)| (it == name).then_some(value.as_str())).unwrap()
+}
+
+fn utf8(value: &OsStr) -> &str {
+    value.to_str().unwrap()
+}
+
 #[test]
 fn claude_code_has_servers_of_a_project_and_of_its_user() {
     let text = r#"{
@@ -56,9 +66,12 @@ fn claude_code_has_servers_of_a_project_and_of_its_user() {
     let file = parse(text, "/srv/ada/.claude.json", Dialect::ClaudeCode);
     let github = http(&file, "github");
     assert_eq!(github.url, "https://api.githubcopilot.com/mcp/");
-    assert_eq!(github.headers["Authorization"], "Bearer t-1");
+    assert_eq!(header(&github, "Authorization"), "Bearer t-1");
     let db = command(&file, "db");
-    assert_eq!((db.program.as_str(), &db.args[..]), ("npx", &["-y".into(), "dbhub".into()][..]));
+    assert_eq!(
+        (db.program.to_str(), db.args.as_slice()),
+        (Some("npx"), &["-y", "dbhub"].map(OsString::from)[..])
+    );
     assert_eq!(db.env["DSN"], "k-1");
     let db = file.entry("db").unwrap();
     assert_eq!(db.project.as_deref(), Some(Path::new("/srv/ada/notes")));
@@ -92,7 +105,7 @@ fn cursor_has_env_files_and_folders() {
     let file = parse(text, folder.path().join("mcp.json").to_str().unwrap(), Dialect::Cursor);
     let tool = command(&file, "tool");
     assert_eq!(tool.args, ["/srv/ada/notes/tool.py", "8080"]);
-    assert_eq!((tool.env["A"].as_str(), tool.env["B"].as_str()), ("k-1", "x y"));
+    assert_eq!((utf8(&tool.env["A"]), utf8(&tool.env["B"])), ("k-1", "x y"));
     assert_eq!(tool.cwd, Some(folder.path().join("sub")));
     assert_eq!(http(&file, "linear").url, "https://mcp.linear.app/sse");
 }
@@ -118,7 +131,7 @@ fn a_file_of_variables_is_read_only_when_its_entry_is_resolved() {
     // With a byte order mark, as editors on Windows write it.
     std::fs::write(folder.path().join(".env"), "\u{feff}B=file\nA=file\n").unwrap();
     let Launch::Command(read) = entry.resolve(&variables()).unwrap() else { unreachable!() };
-    assert_eq!((read.env["A"].as_str(), read.env["B"].as_str()), ("own", "file"));
+    assert_eq!((utf8(&read.env["A"]), utf8(&read.env["B"])), ("own", "file"));
 }
 
 #[test]
@@ -203,14 +216,11 @@ enabled = false
     let file = parse(text, "config.toml", Dialect::Codex);
     let docs = command(&file, "docs");
     assert_eq!(docs.env.len(), 2);
-    assert_eq!((docs.env["API_KEY"].as_str(), docs.env["MODE"].as_str()), ("k-1", "${HOME}"));
+    assert_eq!((utf8(&docs.env["API_KEY"]), utf8(&docs.env["MODE"])), ("k-1", "${HOME}"));
     assert_eq!(file.entry("docs").unwrap().tools.offered("delete"), None);
     let figma = http(&file, "figma");
-    assert_eq!(figma.headers["Authorization"], "Bearer t-1");
-    assert_eq!(
-        (figma.headers["X-Region"].as_str(), figma.headers["X-Key"].as_str()),
-        ("us", "k-1")
-    );
+    assert_eq!(header(&figma, "Authorization"), "Bearer t-1");
+    assert_eq!((header(&figma, "X-Region"), header(&figma, "X-Key")), ("us", "k-1"));
     assert!(file.entry("figma").unwrap().disabled);
 }
 
@@ -219,7 +229,7 @@ fn windsurf_gemini_and_zed_have_words_of_their_own() {
     let text = r#"{ "mcpServers": { "remote": { "serverUrl": "https://example.com/mcp",
         "headers": { "KEY": "${env:API_KEY}" }, "disabledTools": ["rm"] } } }"#;
     let file = parse(text, "mcp_config.json", Dialect::Windsurf);
-    assert_eq!(http(&file, "remote").headers["KEY"], "k-1");
+    assert_eq!(header(&http(&file, "remote"), "KEY"), "k-1");
     assert_eq!(file.entries[0].tools.hide, ["rm"]);
 
     let text = r#"{ "theme": "dark", "mcpServers": {
@@ -229,7 +239,7 @@ fn windsurf_gemini_and_zed_have_words_of_their_own() {
     assert_eq!(http(&file, "a").url, "https://example.com/mcp");
     assert_eq!(file.entries[0].tools.offered("y"), None);
     let b = command(&file, "b");
-    assert_eq!((b.env["K"].as_str(), b.cwd), ("k-1", Some(PathBuf::from("/w/./work"))));
+    assert_eq!((utf8(&b.env["K"]), b.cwd), ("k-1", Some(PathBuf::from("/w/./work"))));
 
     let text = r#"{ "context_servers": {
         "old": { "command": { "path": "node", "args": ["a.js"], "env": { "A": "1" } }, "settings": {} },
@@ -281,7 +291,7 @@ fn faults_name_file_place_and_remedy() {
     for (text, expected) in [
         (
             "{ \"mcpServers\": { \"a\": { \"command\": 5 } } }",
-            "c.json: $.mcpServers.a.command: a number stands here; write text in quotes",
+            "c.json: $.mcpServers.a.command: expected a string, found a number",
         ),
         (
             "{ \"mcpServers\": { \"a b\": {} } }",
@@ -289,7 +299,7 @@ fn faults_name_file_place_and_remedy() {
         ),
         (
             "{ \"mcpServers\": { \"a\": { \"command\": \"x\", \"args\": \"y\" } } }",
-            "c.json: $.mcpServers.a.args: text stands here; write a list",
+            "c.json: $.mcpServers.a.args: expected an array, found a string",
         ),
         (
             "{ \"mcpServers\": { \"a\": { \"command\": \" \" } } }",
@@ -313,7 +323,7 @@ fn faults_name_file_place_and_remedy() {
         ),
         (
             "{ \"gateway\": { \"startSeconds\": 1e99 } }",
-            "c.json: $.gateway.startSeconds: a number stands here; write a whole number",
+            "c.json: $.gateway.startSeconds: expected a whole number, found a number",
         ),
     ] {
         let file = ConfigFile::parse(text, "c.json", Dialect::Bowline).unwrap();
@@ -340,7 +350,7 @@ fn a_file_that_is_no_document_is_an_error_with_its_line() {
     let twice = error(r#"{ "mcpServers": { "a": {}, "a": {} } }"#, "c.json");
     assert!(twice.starts_with("c.json: $.mcpServers.a: this name is there twice; "), "{twice}");
     let list = error("[]", "c.json");
-    assert_eq!(list, "c.json: $: a list stands here; write an object");
+    assert_eq!(list, "c.json: $: expected an object, found an array");
     let absent = ConfigFile::read("no/such/file.json", Dialect::Bowline).unwrap_err();
     assert!(absent.to_string().starts_with("no/such/file.json: "), "{absent}");
 }

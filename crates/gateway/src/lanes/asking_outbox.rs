@@ -8,32 +8,27 @@ use bowline_proto::callers::CallerId;
 use bowline_proto::request::{ExchangeId, Outbox, Outgoing, OutgoingQuestion, Parts, Reply, Sink};
 use bowline_proto::sync::lock;
 
+use super::driver::LaneDriver;
+use super::guards::LaneClaim;
 use super::key::peer_of;
-use super::pool::{LanePool, TakenLane};
 use super::recall::Recall;
-use crate::supervise::Supervised;
+use super::table::UseId;
 
 /// The outbox for a call on a lane. While one of its questions is open, the call can be recalled for
 /// others that need its lane.
-pub(super) fn asking_outbox(
-    parts: &Parts,
-    lane: &TakenLane,
-    (recall, most_asking): (Recall, usize),
-) -> Outbox {
-    let peer = peer_of(parts);
-    let (pool, supervised) = (lane.pool().clone(), lane.supervised.clone());
+pub(super) fn asking_outbox(parts: &Parts, held: &LaneClaim, recall: Recall) -> Outbox {
     let outbox = parts.outbox.clone();
-    let sink = AskingOutbox { outbox, pool, supervised, peer, recall, most_asking };
+    let (driver, call, peer) = (held.driver.clone(), held.id, peer_of(parts));
+    let sink = AskingOutbox { outbox, driver, call, peer, recall };
     Outbox::new(parts.exchange, Arc::new(sink))
 }
 
 struct AskingOutbox {
     outbox: Outbox,
-    pool: Arc<LanePool>,
-    supervised: Supervised,
+    driver: Arc<LaneDriver>,
+    call: UseId,
     peer: Option<CallerId>,
     recall: Recall,
-    most_asking: usize,
 }
 
 impl Sink for AskingOutbox {
@@ -43,8 +38,7 @@ impl Sink for AskingOutbox {
 
     fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
         let Outgoing::Ask(question) = outgoing else { return self.outbox.emit(outgoing) };
-        let asker = (self.peer.clone(), self.recall.clone());
-        let register = || self.pool.ask(&self.supervised, asker, self.most_asking);
+        let register = || self.driver.ask(self.call, (self.peer.clone(), self.recall.clone()));
         emit_registered(&self.outbox, question, register)
     }
 }

@@ -1,39 +1,20 @@
-//! Which lane a call goes to, and what that lane declares.
+//! Which lane a call goes to, and where its caller listens.
 
 use std::time::Duration;
 
 use bowline_proto::request::{Parts, Request};
-use bowline_proto::sync::lock;
-use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
-use bowline_types::ext::apps::{self, UiSettings};
-use bowline_types::json::Object;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
-use super::key::{LaneKey, SessionId, peer_of};
-use super::pool::{LanePurpose, MostLanes, NoLane, TakenLane, Wanted};
-use super::sessions::ListeningCaller;
-use super::{Inner, Lanes, cursor};
-use crate::config::Isolation;
+use super::guards::{LaneUse, Lease};
+use super::key::LaneCaller;
+use super::table::{LaneId, LanePurpose, NoLane, Wanted, later};
+use super::{Lanes, cursor};
 use crate::refusal;
-use crate::supervise::{Audience, Supervised};
-
-/// How often a call that waits for a lane looks for one whose question is old enough to give way.
-const RECALL_PAUSE: Duration = Duration::from_secs(1);
 
 impl Lanes {
-    /// The lane that a caller needs, and what it declares.
-    fn wanted(&self, parts: &Parts) -> (Wanted, ClientCapabilities) {
-        let rules = (self.0.sharing, self.0.isolation);
-        let exact = self.needs_exact_capabilities().then(|| self.exact_capabilities(parts));
-        let key = LaneKey::of(parts, rules, exact.as_ref());
-        let can_answer = exact.as_ref().is_some_and(|exact| {
-            exact.elicitation.is_some() || exact.sampling.is_some() || exact.roots.is_some()
-        });
-        let is_exclusive = can_answer && self.0.asking.is_known() && !key.is_isolated();
-        let (session, purpose) = (SessionId::of(parts), LanePurpose::Start);
-        let wanted = Wanted { key, session, peer: peer_of(parts), is_exclusive, purpose };
-        (wanted, exact.unwrap_or_else(Self::every_question))
+    pub(super) fn caller(&self, parts: &Parts) -> LaneCaller {
+        LaneCaller::of(parts, self.0.sharing)
     }
 
     /// A lane for a subscription: it asks nothing.
@@ -43,42 +24,43 @@ impl Lanes {
     /// If there are too many, or the server was stopped for good.
     pub(super) fn shared_lane(
         &self,
-        parts: &Parts,
+        caller: LaneCaller,
         purpose: LanePurpose,
-    ) -> Result<Supervised, ErrorObject> {
-        let (mut wanted, declared) = self.wanted(parts);
-        (wanted.is_exclusive, wanted.purpose) = (false, purpose);
-        match self.take(&wanted, declared) {
-            Ok(lane) => Ok(lane.supervised.clone()),
-            Err(NoLane::Closed) => Err(refusal::closed(&self.0.name)),
-            Err(NoLane::Full | NoLane::Held | NoLane::HeldByPeer) => {
-                Err(refusal::full(&self.0.name))
-            }
-        }
+    ) -> Result<LaneId, ErrorObject> {
+        let using = self.0.driver.take_now(caller, purpose);
+        using.map(|using| using.lane()).map_err(|why| self.no_lane(why))
     }
 
     /// The lane for what is no call, if the server runs there or is about to run.
-    pub(super) fn open_lane(&self, parts: &Parts) -> Option<Supervised> {
-        let (mut wanted, _) = self.wanted(parts);
-        wanted.is_exclusive = false;
-        self.0.pool.best_open(&wanted)
+    pub(super) fn open_lane(&self, parts: &Parts) -> Option<LaneId> {
+        let caller = self.caller(parts);
+        self.0.driver.look(|table| table.best_open(&caller))
     }
 
-    /// Keeps the lane on which a caller follows resources. `None` if the limits do not allow that its
-    /// server is started.
-    pub(super) fn hold(&self, lane: &Supervised) -> Option<TakenLane> {
-        self.0.pool.hold(lane, self.most_lanes()).ok()
+    /// The lane to which a caller should move that listens on this one: because calls of the caller go
+    /// to others by now, or because the server does not run there. If there is no room, it stays.
+    pub(super) fn better_lane(
+        &self,
+        lane: LaneId,
+        caller: &LaneCaller,
+        purpose: LanePurpose,
+    ) -> Option<LaneId> {
+        let driver = &self.0.driver;
+        match driver.look(|table| table.suits(lane, caller)) {
+            true => driver.look(|table| table.better_open(lane, caller)),
+            false => Some(driver.take_now(caller.clone(), purpose).ok()?.lane()),
+        }
     }
 
     /// A lane for a call. Waits while other askers hold all lanes that the owner may have, or the one
     /// that gave the cursor of the request.
-    pub(super) async fn lane_for(&self, request: &Request) -> Result<TakenLane, ErrorObject> {
+    pub(super) async fn lane_for(&self, request: &Request) -> Result<LaneUse, ErrorObject> {
         let longest = self.0.limits.lane_wait;
         self.lane(&request.parts, cursor::connection(request), longest).await
     }
 
     /// The same for a call without a cursor.
-    pub(super) async fn lane_of(&self, parts: &Parts) -> Result<TakenLane, ErrorObject> {
+    pub(super) async fn lane_of(&self, parts: &Parts) -> Result<LaneUse, ErrorObject> {
         self.lane(parts, None, self.0.limits.lane_wait).await
     }
 
@@ -88,132 +70,63 @@ impl Lanes {
         parts: &Parts,
         connection: Option<u64>,
         longest: Duration,
-    ) -> Result<TakenLane, ErrorObject> {
-        let until = Instant::now() + longest;
-        loop {
-            let freed = self.0.pool.freed();
-            // Again after each wait, since the server may be known better by now.
-            let (wanted, declared) = self.wanted(parts);
-            let running = connection.and_then(|it| self.0.pool.take_running(&wanted, it));
-            match running.unwrap_or_else(|| self.take(&wanted, declared)) {
-                Ok(lane) => {
-                    let caller = self.0.sessions.find(&parts.client);
-                    let caller = caller.filter(|caller| caller.is_of(&wanted.key));
-                    // The next page says nothing about where the next call goes.
-                    if let Some(caller) = caller.filter(|_| connection.is_none()) {
-                        self.follow_call(&caller, &wanted, &lane);
-                    }
-                    return Ok(lane);
+    ) -> Result<LaneUse, ErrorObject> {
+        let begin = Instant::now();
+        let (caller, until) = (self.caller(parts), Some(later(begin.into_std(), longest)));
+        let purpose = LanePurpose::Call;
+        let wanted = Wanted { caller: caller.clone(), purpose, connection, until };
+        match self.0.driver.take(wanted).await {
+            Ok(using) => {
+                // The next page says nothing about where the next call goes.
+                if connection.is_none() {
+                    self.follow_call(parts, &caller, using.lane());
                 }
-                Err(NoLane::Closed) => {
-                    let next = self.0.successor.get();
-                    let next = next.ok_or_else(|| refusal::closed(&self.0.name))?;
-                    let rest = until.saturating_duration_since(Instant::now());
-                    return Box::pin(next.lane(parts, connection, rest)).await;
-                }
-                Err(NoLane::Full) => return Err(refusal::full(&self.0.name)),
-                Err(why @ (NoLane::Held | NoLane::HeldByPeer)) => {
-                    self.recall_for(&wanted, why);
-                    let next = until.min(Instant::now() + RECALL_PAUSE);
-                    if timeout_at(next, freed).await.is_err() && next == until {
-                        return Err(match why {
-                            NoLane::HeldByPeer => refusal::busy_with_peer(&self.0.name),
-                            _ => refusal::busy(&self.0.name),
-                        });
-                    }
-                }
+                Ok(using)
             }
+            Err(NoLane::Closed) => {
+                let next = self.0.successor.get().ok_or_else(|| self.no_lane(NoLane::Closed))?;
+                let rest = longest.saturating_sub(begin.elapsed());
+                Box::pin(next.lane(parts, connection, rest)).await
+            }
+            Err(why) => Err(self.no_lane(why)),
         }
-    }
-
-    /// Lets a call that waits for an answer give way to this one. A peer that holds all its lanes gets
-    /// one of its own.
-    fn recall_for(&self, wanted: &Wanted, why: NoLane) {
-        let most = self.most_asking();
-        let (peer, most) = match why {
-            NoLane::HeldByPeer => (wanted.peer.as_ref(), most.saturating_sub(1).max(1)),
-            _ => (None, most),
-        };
-        self.0.pool.recall_for((&wanted.key, peer), (most, self.0.limits.unanswered));
     }
 
     /// Lets a caller listen on the lane of its call. Parallel calls of a caller without a session have
     /// a lane each, so they leave the caller where it is, unless it would hear nothing there.
-    fn follow_call(&self, caller: &ListeningCaller, wanted: &Wanted, lane: &TakenLane) {
-        let now = caller.lane().borrow().clone();
-        if wanted.session.is_some() || !self.0.pool.serves(&now, &wanted.key) {
-            caller.move_to(&lane.supervised);
+    fn follow_call(&self, parts: &Parts, caller: &LaneCaller, lane: LaneId) {
+        let listening = self.0.sessions.find(&parts.client);
+        let Some(listening) = listening.filter(|it| it.is_of(&caller.owner)) else { return };
+        let now = listening.lane();
+        let serves = || {
+            let driver = &self.0.driver;
+            driver.look(|table| table.suits(now, caller) && !table.is_stopped(now))
+        };
+        if caller.session.is_some() || !serves() {
+            listening.move_to(lane);
         }
     }
 
-    pub(super) fn take(
-        &self,
-        wanted: &Wanted,
-        declared: ClientCapabilities,
-    ) -> Result<TakenLane, NoLane> {
-        let Inner { dial, limits, asking, pool, .. } = &*self.0;
-        let audience = if wanted.key.is_isolated() { Audience::One } else { self.0.audience };
-        pool.take(wanted, self.most_lanes(), || {
-            let told = (asking.clone(), pool.phases().clone(), pool.endings().clone());
-            Supervised::new(dial.clone(), (declared, audience), told, limits.clone())
-        })
+    /// The use of the connection for a call of this caller.
+    pub(super) async fn lease(&self, parts: &Parts) -> Result<Lease, ErrorObject> {
+        let using = self.lane_of(parts).await?;
+        self.lease_on(using).await
     }
 
-    fn most_lanes(&self) -> MostLanes {
-        let Inner { dial, limits, .. } = &*self.0;
-        MostLanes {
-            per_owner: if dial.is_process() { limits.process_lanes } else { limits.http_lanes },
-            by_capabilities: limits.capability_lanes,
-            isolated: limits.isolated_lanes,
-            in_all: limits.lanes,
-        }
+    /// The same on a lane that the call has taken.
+    pub(super) async fn lease_on(&self, using: LaneUse) -> Result<Lease, ErrorObject> {
+        let lease = using.connect().await;
+        let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why, self.keys()))?;
+        self.meet(&lease);
+        Ok(lease)
     }
 
-    /// The most lanes of one owner that wait for answers. One is kept for calls that ask nothing, if
-    /// there are several.
-    pub(super) fn most_asking(&self) -> usize {
-        self.most_lanes().per_owner.saturating_sub(1).max(1)
-    }
-
-    /// Whether lanes declare exactly what their callers can do.
-    fn needs_exact_capabilities(&self) -> bool {
-        let met = lock(&self.0.met);
-        let states_them = met.as_ref().is_some_and(|met| met.revision.has_input_requests());
-        let is_own = self.0.audience == Audience::One || self.0.isolation == Isolation::Caller;
-        !states_them && (is_own || self.0.asking.is_known())
-    }
-
-    /// What a caller can do, as far as questions about it are passed on. Without settings, which
-    /// callers choose freely: each set of capabilities needs a lane. Roots only on lanes of one caller,
-    /// because servers make permissions of the whole process of them.
-    fn exact_capabilities(&self, parts: &Parts) -> ClientCapabilities {
-        let declared = &parts.client.capabilities;
-        let can = |way: &Option<Object>| way.as_ref().map(|_| Object::default());
-        let mut exact = ClientCapabilities::new();
-        if let Some(elicitation) = &declared.elicitation {
-            let exact = exact.elicitation.get_or_insert_default();
-            (exact.form, exact.url) = (can(&elicitation.form), can(&elicitation.url));
+    fn no_lane(&self, why: NoLane) -> ErrorObject {
+        match why {
+            NoLane::Held => refusal::busy(&self.0.name),
+            NoLane::HeldByPeer => refusal::busy_with_peer(&self.0.name),
+            NoLane::Full => refusal::full(&self.0.name),
+            NoLane::Closed => refusal::closed(&self.0.name),
         }
-        if let Some(sampling) = &declared.sampling {
-            let exact = exact.sampling.get_or_insert_default();
-            (exact.context, exact.tools) = (can(&sampling.context), can(&sampling.tools));
-        }
-        if parts.shows_views() {
-            declare_views(&mut exact);
-        }
-        let is_own = self.0.audience == Audience::One
-            || (self.0.isolation == Isolation::Caller && parts.revision.has_handshake());
-        if is_own {
-            exact.roots.clone_from(&declared.roots);
-        }
-        exact
-    }
-}
-
-/// Declares that views of tools are shown.
-pub(super) fn declare_views(capabilities: &mut ClientCapabilities) {
-    if let Ok(settings) = Object::of(&UiSettings::new()) {
-        // The identifier has the form that is demanded.
-        _ = capabilities.extensions.insert(apps::IDENTIFIER, settings);
     }
 }

@@ -11,8 +11,8 @@ use bowline_types::error::ErrorObject;
 use bowline_types::json::RawJson;
 use bytes::Bytes;
 
+use super::guards::Lease;
 use crate::refusal;
-use crate::supervise::Lease;
 
 /// The connection that the cursor of a request belongs to, if it belongs to one.
 pub(super) fn connection(request: &Request) -> Option<u64> {
@@ -29,7 +29,7 @@ pub(super) struct CursorScope(Option<u64>);
 impl CursorScope {
     pub(super) fn of(lease: &Lease, is_process: bool) -> Self {
         let is_session = is_process || lease.met().revision.has_handshake();
-        Self(is_session.then(|| lease.generation()))
+        Self(is_session.then(|| lease.number()))
     }
 
     /// A request for a page, with the cursor of the server.
@@ -38,10 +38,10 @@ impl CursorScope {
     ///
     /// If another connection gave the cursor.
     pub(super) fn open(&self, mut request: Request) -> Result<Request, ErrorObject> {
-        let Some(generation) = self.0 else { return Ok(request) };
+        let Some(number) = self.0 else { return Ok(request) };
         let cursor = request.params.string("cursor").map_err(ErrorObject::misread_params)?;
         let Some(cursor) = cursor else { return Ok(request) };
-        let own = cursor.split_once('.').filter(|(number, _)| *number == generation.to_string());
+        let own = cursor.split_once('.').filter(|(own, _)| *own == number.to_string());
         let (_, own) = own.ok_or_else(|| {
             ErrorObject::invalid_params(
                 "`params.cursor` is of a connection that has ended; begin again without it",
@@ -57,7 +57,7 @@ impl CursorScope {
     ///
     /// If the page cannot be read.
     pub(super) fn close(&self, page: Success) -> Response {
-        let Some(generation) = self.0 else { return Ok(page) };
+        let Some(number) = self.0 else { return Ok(page) };
         let text = page.body().as_str();
         if !text.contains("\"nextCursor\"") {
             return Ok(page);
@@ -68,7 +68,7 @@ impl CursorScope {
         let members = members.map_err(|error| invalid(&error))?;
         let next = members.string("nextCursor").map_err(|error| invalid(&error))?;
         let Some(next) = next else { return Ok(page) };
-        let members = members.with("nextCursor", &format!("{generation}.{next}"));
+        let members = members.with("nextCursor", &format!("{number}.{next}"));
         let body = RawJson::from_text(members.as_str()).map_err(|error| invalid(&error))?;
         Ok(Success::raw(body, page.meta().clone()).with_cache(page.cache()))
     }

@@ -13,9 +13,8 @@ use bowline_proto::request::{Request, Response};
 use futures_core::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::key::LaneKey;
+use super::guards::LaneUse;
 use super::late_lists::LateList;
-use super::pool::TakenLane;
 use super::{Discovery, Lanes};
 use crate::refusal::{self, UpstreamFailure};
 
@@ -35,10 +34,10 @@ impl Lanes {
         let patience = self.0.late.patience(request.parts.method, &self.0.limits);
         let longest = patience.min(self.0.limits.lane_wait);
         let lane = self.lane(&request.parts, None, longest).await?;
-        if let Some(limit) = self.0.late.running(&lane.supervised, request.parts.method) {
+        if let Some(limit) = self.0.late.running(lane.lane(), request.parts.method) {
             return Err(refusal::slow(&self.0.name, limit, self.keys()));
         }
-        let (wait, limit) = match self.0.late.hanging(&lane.supervised) {
+        let (wait, limit) = match self.0.late.hanging(lane.lane()) {
             Some(limit) => (GRACE, limit),
             None => {
                 let patience = self.patience(&lane, &request);
@@ -49,36 +48,32 @@ impl Lanes {
     }
 
     /// How long a list waits for a server on a lane.
-    fn patience(&self, lane: &TakenLane, request: &Request) -> Duration {
+    fn patience(&self, lane: &LaneUse, request: &Request) -> Duration {
         let limits = &self.0.limits;
-        let key = self.key(request);
-        let listens = self.0.sessions.listens(&request.parts.client, &key);
-        match listens || lane.supervised.running().is_some() {
+        let owner = self.0.sharing.owner(&request.parts);
+        let listens = self.0.sessions.listens(&request.parts.client, &owner);
+        match listens || self.0.driver.running(lane.lane()).is_some() {
             true => self.0.late.patience(request.parts.method, limits),
             // Nothing would tell the caller that the server has come.
             false => limits.start_patience.max(limits.patience),
         }
     }
 
-    fn key(&self, request: &Request) -> LaneKey {
-        LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None)
-    }
-
     /// Passes a list on, and leaves it to the background at a time. The limit is what the error names.
     async fn list_until(
         &self,
         (until, limit): (Instant, Duration),
-        lane: TakenLane,
+        lane: LaneUse,
         request: Request,
     ) -> Response {
         let begin = Instant::now();
-        let key = (lane.supervised.clone(), request.parts.method);
+        let key = (lane.lane(), request.parts.method);
         let (lanes, again) = (self.clone(), request.clone());
         let mut listing: BoxFuture<'static, Response> =
             Box::pin(async move { lanes.pass_on(lane, request).await });
         if let Ok(response) = timeout_at(until, &mut listing).await {
             if response.is_ok() {
-                self.0.late.note((&key.0, key.1), begin.elapsed(), &self.0.limits);
+                self.0.late.note(key, begin.elapsed(), &self.0.limits);
             }
             return response;
         }
@@ -95,7 +90,7 @@ impl Lanes {
         mut listing: BoxFuture<'static, Response>,
         (request, mut begin): (Request, Instant),
     ) {
-        let (key, mut failures) = (self.key(&request), 0);
+        let (owner, mut failures) = (self.0.sharing.owner(&request.parts), 0);
         let response = loop {
             let response = listing.await;
             if let Some(health) = &self.0.health {
@@ -109,7 +104,7 @@ impl Lanes {
             }
             failures += 1;
             sleep(self.0.limits.pause(failures)).await;
-            if self.is_closed() || !self.0.sessions.has_listener(&key) {
+            if self.is_closed() || !self.0.sessions.has_listener(&owner) {
                 break response;
             }
             begin = Instant::now();
@@ -121,7 +116,7 @@ impl Lanes {
         }
         drop(late);
         if response.is_ok() {
-            self.0.sessions.notify_of_list(&key, request.parts.method);
+            self.0.sessions.notify_of_list(&owner, request.parts.method);
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use bowline_proto::sync::lock;
 use bowline_types::method::Method;
 
+use super::table::LaneId;
 use crate::limits::GatewayLimits;
-use crate::supervise::Supervised;
 
 /// The lists of one server that are late.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ struct State {
 
 #[derive(Debug)]
 struct Running {
-    lane: Supervised,
+    lane: LaneId,
     method: Method,
     /// How long its caller waited for it.
     limit: Duration,
@@ -41,12 +41,12 @@ impl LateLists {
     /// Notes that the server gave a list, and how long it took.
     pub(super) fn note(
         &self,
-        (lane, method): (&Supervised, Method),
+        (lane, method): (LaneId, Method),
         took: Duration,
         limits: &GatewayLimits,
     ) {
         let mut state = lock(&self.0);
-        for late in state.running.iter_mut().filter(|it| it.lane == *lane) {
+        for late in state.running.iter_mut().filter(|it| it.lane == lane) {
             late.others_came = true;
         }
         match took >= limits.patience {
@@ -56,23 +56,23 @@ impl LateLists {
     }
 
     /// How long the caller waited for such a list that is late on this lane. `None` if none is.
-    pub(super) fn running(&self, lane: &Supervised, method: Method) -> Option<Duration> {
+    pub(super) fn running(&self, lane: LaneId, method: Method) -> Option<Duration> {
         lock(&self.0).running(lane, method)
     }
 
     /// The same for a list of any kind, unless the lane has given another list meanwhile: then it does
     /// not hang.
-    pub(super) fn hanging(&self, lane: &Supervised) -> Option<Duration> {
+    pub(super) fn hanging(&self, lane: LaneId) -> Option<Duration> {
         let state = lock(&self.0);
-        let mut of_lane = state.running.iter().filter(|it| it.lane == *lane);
+        let mut of_lane = state.running.iter().filter(|it| it.lane == lane);
         let first = of_lane.next()?;
         (!first.others_came).then_some(first.limit)
     }
 }
 
 impl State {
-    fn running(&self, lane: &Supervised, method: Method) -> Option<Duration> {
-        let found = self.running.iter().find(|it| it.lane == *lane && it.method == method);
+    fn running(&self, lane: LaneId, method: Method) -> Option<Duration> {
+        let found = self.running.iter().find(|it| it.lane == lane && it.method == method);
         found.map(|it| it.limit)
     }
 }
@@ -80,7 +80,7 @@ impl State {
 /// A list that is late, until it is dropped.
 pub(super) struct LateList {
     all: Arc<LateLists>,
-    lane: Supervised,
+    lane: LaneId,
     method: Method,
 }
 
@@ -88,22 +88,22 @@ impl LateList {
     /// `None` if such a list is late already.
     pub(super) fn begin(
         all: &Arc<LateLists>,
-        (lane, method): (Supervised, Method),
+        (lane, method): (LaneId, Method),
         limit: Duration,
     ) -> Option<Self> {
         let mut state = lock(&all.0);
-        if state.running(&lane, method).is_some() {
+        if state.running(lane, method).is_some() {
             return None;
         }
-        state.running.push(Running { lane: lane.clone(), method, limit, others_came: false });
+        state.running.push(Running { lane, method, limit, others_came: false });
         // The server needed longer than it was given, so it hangs, as far as it is known.
         state.patience.remove(&method);
         drop(state);
         Some(Self { all: all.clone(), lane, method })
     }
 
-    pub(super) fn key(&self) -> (&Supervised, Method) {
-        (&self.lane, self.method)
+    pub(super) fn key(&self) -> (LaneId, Method) {
+        (self.lane, self.method)
     }
 }
 

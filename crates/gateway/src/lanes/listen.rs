@@ -4,23 +4,24 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bowline_client::RelayFailure;
-use bowline_proto::request::{Outbox, Outgoing, Parts, ReportedChange, Request, Response, Success};
+use bowline_proto::request::{Outbox, Outgoing, ReportedChange, Request, Response, Success};
 use bowline_proto::upstream::Upstream;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::key::LaneKey;
-use super::pool::{LanePurpose, TakenLane};
+use super::guards::Lease;
+use super::key::LaneCaller;
 use super::sessions::ListeningCaller;
-use super::{Inner, Lanes, call};
+use super::table::{LaneId, LanePurpose, Start};
+use super::{Lanes, call};
 use crate::acknowledge::Acknowledgement;
 use crate::refusal;
-use crate::supervise::{Lease, Supervised};
 
 impl Lanes {
     /// Serves `subscriptions/listen` until its caller is gone.
@@ -29,13 +30,19 @@ impl Lanes {
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
         let names = !params.notifications.resource_subscriptions.is_empty();
         let purpose = if names { LanePurpose::Start } else { LanePurpose::Wait };
-        let lane = self.shared_lane(&request.parts, purpose)?;
-        let key = LaneKey::of(&request.parts, (self.0.sharing, self.0.isolation), None);
-        let guard = self.0.sessions.open(&request.parts.client, (key, lane));
+        if self.is_closed()
+            && let Some(next) = self.0.successor.get()
+        {
+            return Box::pin(next.listen(request)).await;
+        }
+        let caller = self.caller(&request.parts);
+        let lane = self.shared_lane(caller.clone(), purpose)?;
+        let guard = self.0.sessions.open(&request.parts.client, (caller.owner.clone(), lane));
         let subscription = Subscription {
             lanes: self,
             wished: params.notifications,
-            caller: guard.caller.clone(),
+            caller,
+            listening: guard.caller.clone(),
             outbox: request.parts.outbox.clone(),
             acknowledgement: Acknowledgement::default(),
             reported: AtomicU64::new(0),
@@ -53,7 +60,7 @@ impl Lanes {
         let lease = self.lease(&request.parts).await?;
         let begun = caller.begin_to_follow(uri);
         // The relay hands the subscription to the call that listens, which must be there first.
-        let attached = timeout(self.0.limits.list, caller.attached(lease.generation())).await;
+        let attached = timeout(self.0.limits.list, caller.attached(lease.number())).await;
         attached.map_err(|_| refusal::unattached(&self.0.name))?;
         let success = call(&lease, request).await?;
         begun.succeed(lease.shared());
@@ -72,8 +79,7 @@ impl Lanes {
         if !caller.unfollow(&uri) {
             return Ok(Success::empty());
         }
-        let lane = caller.lane().borrow().clone();
-        match lane.running() {
+        match self.0.driver.running(caller.lane()) {
             Some(lease) => call(&lease, request).await,
             None => Ok(Success::empty()),
         }
@@ -84,7 +90,8 @@ impl Lanes {
 struct Subscription<'l> {
     lanes: &'l Lanes,
     wished: SubscriptionFilter,
-    caller: Arc<ListeningCaller>,
+    caller: LaneCaller,
+    listening: Arc<ListeningCaller>,
     outbox: Outbox,
     acknowledgement: Acknowledgement,
     /// The last connection whose start was reported although the server did not acknowledge the
@@ -95,75 +102,37 @@ struct Subscription<'l> {
 impl Subscription<'_> {
     /// Listens on the lane of the caller, and on the next one when the caller has moved.
     async fn run(&self, request: Request) -> Response {
-        let mut lanes = self.caller.lane();
-        let Inner { asking, pool, .. } = &*self.lanes.0;
-        let (mut asking, mut regroups) = (asking.changes(), pool.regroups());
-        let mut phases = pool.phases().subscribe();
+        let mut changes = self.lanes.0.driver.changes();
         loop {
-            let lane = lanes.borrow_and_update().clone();
-            let mut listening = pin!(self.listen_on(&lane, &request));
-            let mut is_closed = false;
+            let lane = self.listening.lane();
+            let mut listening = pin!(self.listen_on(lane, &request));
             loop {
                 tokio::select! {
+                    // A caller that has moved starts no server on its earlier lane.
+                    biased;
+                    () = self.listening.moved_from(lane) => break,
+                    // Fails only if the lanes are gone, which this holds.
+                    _ = changes.changed() => self.move_on(lane),
                     outcome = &mut listening => return outcome,
-                    // The pool closed it to make room for other callers.
-                    () = lane.closed(), if !is_closed => {
-                        is_closed = true;
-                        self.regroup(&request.parts);
-                    }
-                    // Fails only if the caller is gone, which this holds. A caller that has moved back
-                    // meanwhile goes on as before.
-                    _ = lanes.changed() => if *lanes.borrow_and_update() != lane { break },
-                    // From the first question of the server on, callers share other lanes.
-                    Ok(()) = asking.changed() => self.regroup(&request.parts),
-                    Ok(()) = regroups.changed() => self.regroup(&request.parts),
-                    Ok(()) = phases.changed() => match is_closed {
-                        // There may be room again.
-                        true => self.regroup(&request.parts),
-                        false => self.leave_stopped(&lane, &request.parts),
-                    },
-                    lists = self.caller.lists_came() => self.report_wanted(lists).await,
+                    lists = self.listening.lists_came() => self.report_wanted(lists).await,
                 }
             }
-            self.caller.detach();
+            self.listening.detach();
         }
     }
 
-    /// Moves to the lane where calls of the caller go by now. If there is no room, the caller stays
-    /// where it is until its next call, or until a lane is started or stopped.
-    fn regroup(&self, parts: &Parts) {
+    /// Moves to a lane that suits better by now, if there is one.
+    fn move_on(&self, lane: LaneId) {
         let purpose = if self.follows() { LanePurpose::Start } else { LanePurpose::Move };
-        if let Ok(lane) = self.lanes.shared_lane(parts, purpose) {
-            self.caller.move_to(&lane);
+        if let Some(better) = self.lanes.better_lane(lane, &self.caller, purpose) {
+            self.listening.move_to(better);
         }
     }
 
-    /// Moves from a lane whose server does not run to one where it runs, if there is one: only there
-    /// the server reports changes.
-    fn leave_stopped(&self, lane: &Supervised, parts: &Parts) {
-        if lane.is_stopped()
-            && let Some(open) = self.lanes.open_lane(parts)
-        {
-            self.caller.move_to(&open);
-        }
-    }
-
-    async fn listen_on(&self, lane: &Supervised, request: &Request) -> Response {
-        let (mut changes, mut failures) = (lane.changes(), 0);
+    async fn listen_on(&self, lane: LaneId, request: &Request) -> Response {
+        let mut failures = 0;
         loop {
-            changes.mark_unchanged();
-            let room = self.lanes.0.pool.room();
-            // A lease does the same for a server that runs.
-            let hold = self.follows().then(|| self.lanes.hold(lane)).flatten();
-            let Some(lease) = self.connection(lane, hold.as_ref()).await else {
-                self.acknowledge().await;
-                self.leave_stopped(lane, &request.parts);
-                let may_start =
-                    async { if hold.is_some() { lane.may_start().await } else { room.await } };
-                self.next_start(lane, &mut changes, may_start).await;
-                continue;
-            };
-            drop((room, hold));
+            let lease = self.connection(lane).await;
             let begin = Instant::now();
             match self.listen_through(&lease, request).await {
                 _ if lease.is_closed() => {}
@@ -179,7 +148,7 @@ impl Subscription<'_> {
             if lease.is_closed() {
                 drop(lease);
                 self.acknowledge().await;
-                if lane.has_failed() {
+                if self.lanes.0.driver.look(|table| table.has_failed(lane)) {
                     self.report_lists().await;
                 }
             }
@@ -188,31 +157,49 @@ impl Subscription<'_> {
 
     /// Waits after a failure on the way to a server whose connection is still open.
     async fn pause(&self, failures: u32) {
-        self.caller.detach();
+        self.listening.detach();
         self.acknowledge().await;
         sleep(self.lanes.0.limits.pause(failures)).await;
     }
 
-    /// Waits until the server was started, or may be started for a caller that follows its resources.
-    async fn next_start(
-        &self,
-        lane: &Supervised,
-        changes: &mut watch::Receiver<u64>,
-        may_start: impl Future<Output = ()>,
-    ) {
-        // Not while the caller moves to another lane. Fails only if the caller is gone.
-        let mut lanes = self.caller.lane();
-        drop(lanes.wait_for(|now| now == lane).await);
-        tokio::select! {
-            // Fails only if the lane is gone, which this holds.
-            _ = changes.changed() => {}
-            () = may_start, if self.follows() => {}
+    /// The connection to listen on, as soon as there is one. It is opened only to follow resources, and
+    /// only if the limits allow it. Its start is reported as a change if it takes long.
+    async fn connection(&self, lane: LaneId) -> Lease {
+        let driver = &self.lanes.0.driver;
+        loop {
+            let (start, patience) = match self.follows() {
+                true => (Start::WhenAllowed, self.lanes.0.limits.patience),
+                false => (Start::Never, Duration::ZERO),
+            };
+            let mut attaching = pin!(driver.attach(lane, start));
+            let attached = match timeout(patience, &mut attaching).await {
+                Ok(attached) => attached,
+                Err(_) => {
+                    self.acknowledge().await;
+                    attaching.await
+                }
+            };
+            match attached {
+                Ok(lease) if start == Start::Never => return lease,
+                Ok(lease) => {
+                    self.lanes.meet(&lease);
+                    if !self.wished.resource_subscriptions.is_empty() {
+                        return lease;
+                    }
+                    // Until the session has unsubscribed from all.
+                    self.listening.keep(lease);
+                    if let Some(lease) = driver.running(lane) {
+                        return lease;
+                    }
+                }
+                Err(_) => self.acknowledge().await,
+            }
         }
     }
 
     /// Whether the caller follows resources.
     fn follows(&self) -> bool {
-        !self.wished.resource_subscriptions.is_empty() || !self.caller.followed().is_empty()
+        !self.wished.resource_subscriptions.is_empty() || !self.listening.followed().is_empty()
     }
 
     /// Listens on one connection. A server that does not acknowledge the subscription soon does not
@@ -222,8 +209,8 @@ impl Subscription<'_> {
         let limits = &self.lanes.0.limits;
         let begun = Arc::new(Notify::new());
         // Changes before the server acknowledges the subscription are not reported.
-        let misses = self.acknowledgement.is_sent() || self.caller.misses();
-        let mut listening = pin!(call(lease, self.request(request, lease.generation(), &begun)));
+        let misses = self.acknowledgement.is_sent() || self.listening.misses();
+        let mut listening = pin!(call(lease, self.request(request, lease.number(), &begun)));
         tokio::select! {
             outcome = &mut listening => return Some(outcome),
             () = begun.notified() => {
@@ -235,8 +222,8 @@ impl Subscription<'_> {
             () = sleep(limits.patience) => {}
         }
         self.acknowledge().await;
-        let generation = lease.generation();
-        if misses && self.reported.swap(generation, Ordering::Relaxed) != generation {
+        let number = lease.number();
+        if misses && self.reported.swap(number, Ordering::Relaxed) != number {
             self.report_everything(lease).await;
         }
         tokio::select! {
@@ -249,37 +236,19 @@ impl Subscription<'_> {
         }
     }
 
-    /// The connection to listen on. It is opened only to follow resources, and only if the limits allow
-    /// it.
-    async fn connection(&self, lane: &Supervised, hold: Option<&TakenLane>) -> Option<Lease> {
-        let names = !self.wished.resource_subscriptions.is_empty();
-        if hold.is_some()
-            // Later its start is reported as a change.
-            && let Ok(Ok(lease)) = timeout(self.lanes.0.limits.patience, lane.lease()).await
-        {
-            self.lanes.meet(&lease);
-            if names {
-                return Some(lease);
-            }
-            // Until the session has unsubscribed from all.
-            self.caller.keep(lease);
-        }
-        lane.running()
-    }
-
     /// The request for one connection: with the resources that the session follows by now. `begun` is
     /// notified when the server acknowledges it.
-    fn request(&self, request: &Request, generation: u64, begun: &Arc<Notify>) -> Request {
+    fn request(&self, request: &Request, connection: u64, begun: &Arc<Notify>) -> Request {
         let mut request = request.clone();
         let mut filter = self.wished.clone();
-        let followed = self.caller.followed();
+        let followed = self.listening.followed();
         if !followed.is_empty() {
             filter.resource_subscriptions.extend(followed);
             request.params = request.params.with("notifications", &filter);
         }
-        let (caller, begun) = (self.caller.clone(), begun.clone());
+        let (caller, begun) = (self.listening.clone(), begun.clone());
         let attach = move || {
-            caller.attach(generation);
+            caller.attach(connection);
             begun.notify_one();
         };
         request.parts.outbox =
@@ -299,7 +268,7 @@ impl Subscription<'_> {
     async fn report_everything(&self, lease: &Lease) {
         self.lanes.meet(lease);
         self.report_lists().await;
-        let followed = self.caller.followed().into_iter();
+        let followed = self.listening.followed().into_iter();
         for uri in followed.chain(self.wished.resource_subscriptions.iter().cloned()) {
             self.report(ReportedChange::Resource(uri)).await;
         }

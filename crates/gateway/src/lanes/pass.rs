@@ -1,19 +1,16 @@
 //! Passes calls on to the lane of their caller, and repeats a call once if it certainly did not run.
 
-use std::ops::Deref;
-
 use bowline_client::RelayFailure;
-use bowline_proto::request::{Parts, Request, Response};
+use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 use tokio::time::timeout;
 
 use super::asking_outbox::asking_outbox;
 use super::cursor::CursorScope;
-use super::pool::TakenLane;
+use super::guards::{LaneUse, Lease};
 use super::recall::{CallEnd, Recallable};
 use super::{Lanes, call};
 use crate::refusal;
-use crate::supervise::Lease;
 
 impl Lanes {
     /// Passes a call on. It is repeated once if the server ended and a second call does no harm: it
@@ -24,7 +21,7 @@ impl Lanes {
     }
 
     /// The same, beginning with this lane.
-    pub(super) async fn pass_on(&self, lane: TakenLane, request: Request) -> Response {
+    pub(super) async fn pass_on(&self, lane: LaneUse, request: Request) -> Response {
         let again = request.clone();
         match self.attempt(lane, request).await {
             Ok(response) => return response,
@@ -43,7 +40,7 @@ impl Lanes {
     /// # Errors
     ///
     /// If the call failed on its way to the server.
-    async fn attempt(&self, lane: TakenLane, request: Request) -> Result<Response, Undone> {
+    async fn attempt(&self, lane: LaneUse, request: Request) -> Result<Response, Undone> {
         let method = request.parts.method;
         let lease = match self.lease_on(lane).await {
             Ok(lease) => lease,
@@ -64,14 +61,13 @@ impl Lanes {
 
     /// Makes a call. `None` if it was ended while it waited for an answer, because other calls need its
     /// lane.
-    async fn call_on(&self, lease: CallLease, mut request: Request) -> Option<CallEnd> {
-        if !lease.lane.is_held() {
+    async fn call_on(&self, lease: Lease, mut request: Request) -> Option<CallEnd> {
+        let Some(held) = lease.held() else {
             let outcome = self.call(&lease, request).await;
             return Some((outcome, lease.is_closed()));
-        }
+        };
         let (lanes, recallable) = (self.clone(), Recallable::default());
-        let recall = (recallable.handle(), self.most_asking());
-        request.parts.outbox = asking_outbox(&request.parts, &lease.lane, recall);
+        request.parts.outbox = asking_outbox(&request.parts, held, recallable.handle());
         let call = async move {
             let outcome = lanes.call(&lease, request).await;
             (outcome, lease.is_closed())
@@ -90,40 +86,6 @@ impl Lanes {
         let answer = timeout(limit, call(lease, request)).await;
         let late = || Err(refusal::slow(&self.0.name, limit, self.keys()));
         scope.close(answer.unwrap_or_else(|_| late())?)
-    }
-
-    /// The use of the connection for a call of this caller.
-    pub(super) async fn lease(&self, parts: &Parts) -> Result<CallLease, ErrorObject> {
-        let lane = self.lane_of(parts).await?;
-        self.lease_on(lane).await
-    }
-
-    async fn lease_on(&self, lane: TakenLane) -> Result<CallLease, ErrorObject> {
-        let lease = lane.supervised.lease().await;
-        let lease = lease.map_err(|why| refusal::unavailable(&self.0.name, &why, self.keys()))?;
-        self.meet(&lease);
-        Ok(CallLease { lease, lane })
-    }
-}
-
-/// The use of a connection by one call, which may hold its lane.
-pub(super) struct CallLease {
-    lease: Lease,
-    lane: TakenLane,
-}
-
-impl CallLease {
-    /// The use of the connection alone: other askers may have the lane.
-    pub(super) fn shared(self) -> Lease {
-        self.lease
-    }
-}
-
-impl Deref for CallLease {
-    type Target = Lease;
-
-    fn deref(&self) -> &Lease {
-        &self.lease
     }
 }
 

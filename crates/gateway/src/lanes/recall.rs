@@ -9,11 +9,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
 
-use bowline_proto::callers::CallerId;
 use bowline_proto::request::Response;
 use bowline_proto::sync::lock;
 use futures_core::future::BoxFuture;
-use tokio::time::Instant;
 
 /// A call that can be ended from outside. Dropping it drops the call.
 #[derive(Default)]
@@ -33,16 +31,6 @@ pub(super) type CallEnd = (Response, bool);
 /// Ends a call. Does not keep it.
 #[derive(Clone)]
 pub(super) struct Recall(Weak<Mutex<Slot>>);
-
-/// A question of a call that holds a lane.
-#[derive(Debug)]
-pub(super) struct OpenQuestion {
-    pub(super) number: u64,
-    pub(super) since: Instant,
-    pub(super) peer: Option<CallerId>,
-    /// Ends the call.
-    pub(super) recall: Recall,
-}
 
 impl Recallable {
     /// Makes a call. `None` if it is recalled.
@@ -69,11 +57,6 @@ impl Recallable {
 }
 
 impl Recall {
-    /// Whether both end the same call.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.0.ptr_eq(&other.0)
-    }
-
     pub(super) fn recall(&self) {
         let Some(slot) = self.0.upgrade() else { return };
         // In a task of its own: this may be called while another call is polled, whose own recall waits

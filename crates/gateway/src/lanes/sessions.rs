@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use bowline_proto::request::{ClientProfile, ReportedChange};
+use bowline_proto::request::{ClientProfile, Owner, ReportedChange};
 use bowline_proto::sync::lock;
 use bowline_types::method::Method;
 use tokio::sync::{Notify, watch};
 
 use super::followed::FollowedResources;
-use super::key::LaneKey;
-use crate::supervise::{Lease, Supervised};
+use super::guards::Lease;
+use super::table::LaneId;
 
 /// The callers that listen now.
 #[derive(Debug, Default)]
@@ -25,15 +25,14 @@ pub(crate) struct Sessions {
 pub(crate) struct ListeningCaller {
     /// All calls of a session share this allocation, so its address identifies the session.
     client: Arc<ClientProfile>,
-    /// Names its owner.
-    key: LaneKey,
+    owner: Owner,
     /// The lists that the server gave and callers did not wait for, until they are reported.
     lists: Mutex<Vec<ReportedChange>>,
     /// Notified when there is one.
     lists_came: Notify,
     /// The lane that it listens on. For a session that of its last call, so that it also gets what the
     /// server sends there besides.
-    lane: watch::Sender<Supervised>,
+    lane: watch::Sender<LaneId>,
     followed: Arc<FollowedResources>,
     /// Keeps the server from being stopped while the session follows resources.
     lease: Mutex<Option<Lease>>,
@@ -53,13 +52,13 @@ impl Sessions {
     pub(crate) fn open(
         self: &Arc<Self>,
         client: &Arc<ClientProfile>,
-        (key, lane): (LaneKey, Supervised),
+        (owner, lane): (Owner, LaneId),
     ) -> ListeningGuard {
         // A call that listens anew replaces the earlier one, which goes on until then.
         let misses = self.find(client).is_none() && !self.followed.is_empty(client);
         let caller = Arc::new(ListeningCaller {
             client: client.clone(),
-            key,
+            owner,
             lists: Mutex::default(),
             lists_came: Notify::new(),
             lane: watch::Sender::new(lane),
@@ -74,13 +73,13 @@ impl Sessions {
     }
 
     /// Notifies the callers of this owner that the server gave a list that they did not wait for.
-    pub(super) fn notify_of_list(&self, key: &LaneKey, method: Method) {
+    pub(super) fn notify_of_list(&self, owner: &Owner, method: Method) {
         let change = match method {
             Method::ToolsList => ReportedChange::Tools,
             Method::PromptsList => ReportedChange::Prompts,
             _ => ReportedChange::Resources,
         };
-        for caller in lock(&self.open).iter().filter(|caller| caller.is_of(key)) {
+        for caller in lock(&self.open).iter().filter(|caller| caller.is_of(owner)) {
             let mut lists = lock(&caller.lists);
             if !lists.contains(&change) {
                 lists.push(change.clone());
@@ -90,8 +89,8 @@ impl Sessions {
     }
 
     /// Whether a caller of this owner listens.
-    pub(super) fn has_listener(&self, key: &LaneKey) -> bool {
-        lock(&self.open).iter().any(|caller| caller.is_of(key))
+    pub(super) fn has_listener(&self, owner: &Owner) -> bool {
+        lock(&self.open).iter().any(|caller| caller.is_of(owner))
     }
 
     /// The caller with this profile. If several calls listen for it, the newest replaces the others.
@@ -101,12 +100,12 @@ impl Sessions {
 
     /// Whether a client of this owner listens that describes itself in the same words. Requests since
     /// 2026-07-28 share nothing else.
-    pub(super) fn listens(&self, client: &ClientProfile, key: &LaneKey) -> bool {
+    pub(super) fn listens(&self, client: &ClientProfile, owner: &Owner) -> bool {
         let is_same = |other: &ClientProfile| {
             other.info == client.info && other.capabilities == client.capabilities
         };
         let open = lock(&self.open);
-        open.iter().any(|caller| caller.is_of(key) && is_same(&caller.client))
+        open.iter().any(|caller| caller.is_of(owner) && is_same(&caller.client))
     }
 
     /// Waits for the caller with this profile. A session listens from its first moment on, but its
@@ -128,23 +127,25 @@ impl Sessions {
 }
 
 impl ListeningCaller {
-    /// Whether it has the owner that a key names.
-    pub(super) fn is_of(&self, key: &LaneKey) -> bool {
-        self.key.has_owner_of(key)
+    /// Whether this is its owner.
+    pub(super) fn is_of(&self, owner: &Owner) -> bool {
+        self.owner == *owner
     }
 
     /// Lets the caller listen on this lane.
-    pub(crate) fn move_to(&self, lane: &Supervised) {
-        self.lane.send_if_modified(|now| {
-            let is_other = now != lane;
-            now.clone_from(lane);
-            is_other
-        });
+    pub(crate) fn move_to(&self, lane: LaneId) {
+        self.lane.send_if_modified(|now| std::mem::replace(now, lane) != lane);
     }
 
     /// The lane that it listens on.
-    pub(crate) fn lane(&self) -> watch::Receiver<Supervised> {
-        self.lane.subscribe()
+    pub(crate) fn lane(&self) -> LaneId {
+        *self.lane.borrow()
+    }
+
+    /// Waits until it listens on another lane than this.
+    pub(crate) async fn moved_from(&self, lane: LaneId) {
+        // Fails only if the caller is gone, which this holds.
+        let _ = self.lane.subscribe().wait_for(|now| *now != lane).await;
     }
 
     /// Waits until the server gave lists that callers did not wait for.
@@ -154,8 +155,8 @@ impl ListeningCaller {
     }
 
     /// Notes that changes of this connection reach the caller.
-    pub(crate) fn attach(&self, generation: u64) {
-        self.attached.send_replace(generation);
+    pub(crate) fn attach(&self, connection: u64) {
+        self.attached.send_replace(connection);
     }
 
     /// Notes that no changes reach the caller now, because it moves to another lane.
@@ -165,10 +166,10 @@ impl ListeningCaller {
 
     /// Waits until changes of this connection, and not those of another, reach the caller. Connections
     /// have no order here: a caller may move back to one that is older.
-    pub(crate) async fn attached(&self, generation: u64) {
+    pub(crate) async fn attached(&self, connection: u64) {
         let mut attached = self.attached.subscribe();
         // Fails only if the caller is gone.
-        let _ = attached.wait_for(|now| *now == generation).await;
+        let _ = attached.wait_for(|now| *now == connection).await;
     }
 
     /// Notes a resource that the session is about to follow, so that each call that listens for it

@@ -14,8 +14,8 @@ fn a_gateway_needs_authorization_if_one_of_its_servers_does() {
     let whoami = |caller: Claims| async move { caller.subject };
     let far = Server::new("far", "1.0.0").tool(Tool::new("whoami", whoami));
     let service = Server::new("all", "1.0.0").mount("far", far).build().unwrap();
-    let fan = Fan { service, members: Vec::new(), notes: Vec::new() };
-    *write(&gateway.0.fan) = Arc::new(fan);
+    let loaded = LoadedServers { service, members: Vec::new(), notes: Vec::new() };
+    *write(&gateway.0.loaded) = Arc::new(loaded);
     let why = gateway.needs_authorization().unwrap();
     assert!(why.contains("tool `whoami` takes `Claims`"), "{why}");
 }

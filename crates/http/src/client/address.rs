@@ -9,19 +9,26 @@ use std::sync::Arc;
 
 use bowline_transport::transport::Destination;
 use bowline_types::host::is_this_machine;
+use bowline_types::text::shown_url;
 use http::Uri;
 use http::header::HeaderValue;
 use http::uri::Scheme;
 
-/// An absolute `http` or `https` URL, cheap to clone. Without user, password and fragment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address(Arc<Uri>);
+/// An absolute `http` or `https` URL, cheap to clone. Without user, password and fragment. Its output
+/// shows no query.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address(Arc<Uri>);
 
 impl Address {
     /// Checks a URL. The fragment is cut off, since HTTP does not send it. User and password are
     /// refused: they would appear in logs.
-    pub(super) fn parse(url: &str) -> Result<Self, InvalidAddress> {
-        let invalid = |reason: &str| InvalidAddress { url: shown(url), reason: reason.to_owned() };
+    ///
+    /// # Errors
+    ///
+    /// If it is no such URL.
+    pub fn parse(url: &str) -> Result<Self, InvalidAddress> {
+        let invalid =
+            |reason: &str| InvalidAddress { url: shown_url(url), reason: reason.to_owned() };
         let (url, _) = url.split_once('#').unwrap_or((url, ""));
         let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| {
             invalid(&format!("{error}; write it like `https://example.com/mcp`"))
@@ -65,13 +72,14 @@ impl Address {
     }
 
     /// Compares scheme, host and port, where a missing port is the usual one of the scheme.
-    pub(super) fn is_same_origin(&self, other: &Self) -> bool {
+    pub fn is_same_origin(&self, other: &Self) -> bool {
         self.0.scheme() == other.0.scheme()
             && self.port() == other.port()
             && self.host().eq_ignore_ascii_case(other.host())
     }
 
-    pub(super) fn is_secure(&self) -> bool {
+    /// Whether the scheme is `https`.
+    pub fn is_secure(&self) -> bool {
         self.0.scheme() == Some(&Scheme::HTTPS)
     }
 
@@ -104,11 +112,24 @@ impl Address {
         HeaderValue::try_from(host).ok()
     }
 
-    fn host(&self) -> &str {
+    /// Scheme, host and port as they were written.
+    pub fn origin(&self) -> String {
+        let authority = self.0.authority().map_or("", |it| it.as_str());
+        format!("{}://{authority}", self.0.scheme_str().unwrap_or_default())
+    }
+
+    /// The path, `/` if there is none.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// The host as it was written; an IPv6 address has brackets.
+    pub fn host(&self) -> &str {
         self.0.host().unwrap_or_default()
     }
 
-    fn port(&self) -> u16 {
+    /// The port, also if it is the usual one of the scheme.
+    pub fn port(&self) -> u16 {
         self.0.port_u16().unwrap_or(if self.is_secure() { 443 } else { 80 })
     }
 }
@@ -116,15 +137,13 @@ impl Address {
 /// Shows the address without its query, which may hold secrets.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.0.to_string()))
+        f.write_str(&shown_url(&self.0.to_string()))
     }
 }
 
-/// Leaves out the query.
-fn shown(url: &str) -> String {
-    match url.split_once('?') {
-        Some((front, _)) => format!("{front}?…"),
-        None => url.to_owned(),
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
     }
 }
 
@@ -251,6 +270,7 @@ mod tests {
         ] {
             let error = Address::parse(url).unwrap_err().to_string();
             assert!(error.contains(expected), "{url}: {error}");
+            assert!(!error.contains("secret"), "{error}");
         }
     }
 
@@ -258,5 +278,6 @@ mod tests {
     fn a_query_is_never_shown() {
         let address = address("https://example.com/mcp?key=secret");
         assert_eq!(address.to_string(), "https://example.com/mcp?…");
+        assert_eq!(format!("{address:?}"), "Address(https://example.com/mcp?…)");
     }
 }

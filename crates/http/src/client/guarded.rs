@@ -20,7 +20,7 @@ use bowline_auth::secret::Secret;
 use bowline_auth::url::Url;
 use bowline_proto::codec::long::LongMessages;
 use bowline_proto::sync::lock;
-use bowline_types::text::with_causes;
+use bowline_types::text::{shown_url, with_causes};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use http::header::{HeaderMap, HeaderValue, LOCATION, USER_AGENT};
@@ -166,7 +166,8 @@ impl Fetcher for GuardedFetcher {
     fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<Fetched, Error>> {
         let (url, time) = (request.url.clone(), request.limits.time);
         Box::pin(async move {
-            let late = |_| Error::fetch(format!("{}: no answer within {time:?}", shown(&url)));
+            let late =
+                |_| Error::fetch(format!("{}: no answer within {time:?}", shown_url(url.as_str())));
             timeout(time, Box::pin(self.run(request))).await.map_err(late)?
         })
     }
@@ -360,11 +361,6 @@ fn unanswered(address: &Address, error: &BoxError) -> Error {
 /// An error that names the URL, without its query.
 fn failed(address: &Address, reason: impl fmt::Display) -> Error {
     Error::fetch(format!("{address}: {reason}"))
-}
-
-/// A URL without its query.
-fn shown(url: &Url) -> String {
-    format!("{}{}", url.origin(), url.path())
 }
 
 #[cfg(test)]

@@ -43,6 +43,11 @@ impl RawHttp {
         Ok(Self { address, headers, fetch })
     }
 
+    /// The address of the server.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// Sends one request and returns the head of its answer.
     ///
     /// # Errors

@@ -1,9 +1,33 @@
-//! Which headers, query parameters and variables hold credentials, as their names say.
+//! Which names are those of secrets: of headers, query parameters and variables, and of fields.
 //!
-//! A name is a guess. The value of a name that is taken for a credential is missing in errors; the value
-//! of any other name may be shown in them.
+//! A name is a guess. The value of a header that is taken for a credential is missing in errors; the
+//! value of any other one may be shown in them. For fields the guess errs on the safe side: a form
+//! cannot ask for a field with such a name, and a log shows `[redacted]`; the other mistake would show a
+//! password to a model.
 
-/// Words of which a name has one, between `_`, `-` and other separators.
+/// The ends of names of secrets, so that `apiKey` and `PGPASSWORD` count too.
+const ENDINGS: [&str; 12] = [
+    "accesskey",
+    "apikey",
+    "authorization",
+    "credential",
+    "passcode",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "token",
+];
+
+/// Further ends of words in names of credentials.
+const CREDENTIALS: [&str; 2] = ["authkey", "cookie"];
+
+/// Further ends of names of fields, which may hold more than credentials.
+const FIELDS: [&str; 6] = ["cardnumber", "credentials", "creditcard", "cvc", "cvv", "signingkey"];
+
+/// Words of which the name of a credential has one, between `_`, `-` and other separators.
 const WORDS: [&str; 16] = [
     "auth",
     "bearer",
@@ -21,24 +45,6 @@ const WORDS: [&str; 16] = [
     "sig",
     "signature",
     "tokens",
-];
-
-/// How such a word may end, so that `apiKey` and `PGPASSWORD` count too.
-const ENDINGS: [&str; 14] = [
-    "accesskey",
-    "apikey",
-    "authkey",
-    "authorization",
-    "cookie",
-    "credential",
-    "passcode",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "secret",
-    "secretkey",
-    "token",
 ];
 
 /// Last words of names that tell something about a credential: where it is, or of which kind.
@@ -95,8 +101,9 @@ pub fn names_a_credential(name: &str) -> bool {
     let words = words.map(|word| word.trim_end_matches(|letter: char| letter.is_ascii_digit()));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
+    let endings = ENDINGS.iter().chain(&CREDENTIALS);
     let is_credential =
-        |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+        |word: &&str| WORDS.contains(word) || endings.clone().any(|ending| word.ends_with(ending));
     let is_named = match name.as_str() {
         // Functions of Azure take their key as `code`.
         "code" => true,
@@ -105,6 +112,20 @@ pub fn names_a_credential(name: &str) -> bool {
         _ => words.iter().any(is_credential),
     };
     is_named && !ABOUT.contains(last) && !PUBLIC.contains(first)
+}
+
+/// Whether a field with this name holds a secret, however it is spelled: `apiKey`, `db_password`.
+///
+/// ```
+/// use bowline_proto::secrets::names_a_secret;
+///
+/// assert!(names_a_secret("dbPassword") && names_a_secret("cardNumber"));
+/// assert!(!names_a_secret("tokens"));
+/// ```
+pub fn names_a_secret(name: &str) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let plain: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    ENDINGS.iter().chain(&FIELDS).any(|ending| plain.ends_with(ending))
 }
 
 #[cfg(test)]
@@ -140,6 +161,17 @@ mod tests {
             "api_keys",
         ] {
             assert!(names_a_credential(name), "{name}");
+        }
+    }
+
+    // spec: ELIC-8, LOG-12
+    #[test]
+    fn a_secret_is_known_by_the_end_of_its_name() {
+        for name in ["password", "dbPassword", "API_KEY", "github-token", "cardNumber", "CVV"] {
+            assert!(names_a_secret(name), "{name}");
+        }
+        for name in ["", "name", "tokens", "passwordless", "secretary", "monkey"] {
+            assert!(!names_a_secret(name), "{name}");
         }
     }
 

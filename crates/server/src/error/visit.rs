@@ -1,11 +1,10 @@
 //! A web page that the user is to visit, and which pages a user may be sent to.
 
 use bowline_proto::request::{Outbox, Outgoing};
+use bowline_proto::secrets::names_a_secret;
 use bowline_types::elicitation::{ElicitParams, UrlParams};
 use bowline_types::host::is_this_machine;
 use bowline_types::input::InputRequest;
-
-use crate::secret::is_secret;
 
 /// A page that the user is asked to visit, or has agreed to visit.
 ///
@@ -71,7 +70,7 @@ pub(crate) fn check(page: &UrlParams) -> Result<(), String> {
     let mut names = pairs.map(|pair| pair.split(['=', '/']).next().unwrap_or_default());
     // A bare `token` is what most pages call the number that leads back to their question.
     let is_token = |name: &str| name.eq_ignore_ascii_case("token");
-    match names.find(|name| (is_secret(name) && !is_token(name)) || signs_in(name)) {
+    match names.find(|name| (names_a_secret(name) && !is_token(name)) || signs_in(name)) {
         Some(name) => Err(format!(
             "the elicitation URL at `{host}` holds a secret in `{name}`; the client and its model \
              could read it"

@@ -15,6 +15,19 @@ use crate::json::Object;
 use crate::meta;
 
 /// The extensions that one side declares, by identifier.
+///
+/// ```
+/// use bowline_types::Object;
+/// use bowline_types::capability::DeclaredExtensions;
+/// use serde_json::json;
+///
+/// let mut declared = DeclaredExtensions::new();
+/// let settings = Object::of(&json!({ "languages": ["en"] })).unwrap();
+/// declared.insert("com.example/search", settings)?;
+/// assert!(declared.contains("com.example/search"));
+/// assert!(declared.insert("search", Object::default()).is_err());
+/// # Ok::<(), bowline_types::capability::InvalidExtension>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeclaredExtensions(

@@ -1,5 +1,9 @@
 //! The handshake up to 2025-11-25. It fixes the revision and the capabilities of both sides for a
 //! connection or session.
+//!
+//! The client requests the newest revision that it supports. A server that supports it answers with the
+//! same one, any other with one that it does support. A client that does not support the answer closes
+//! the connection; otherwise it sends `notifications/initialized`.
 
 use serde::{Deserialize, Serialize};
 

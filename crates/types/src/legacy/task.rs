@@ -1,8 +1,10 @@
 //! The experimental tasks of 2025-11-25: the receiver answers a request at once with a task, and
 //! the requestor fetches the result later.
 //!
-//! Both sides may run tasks. The tasks extension of 2026-07-28 ([`crate::ext::tasks`]) has other
-//! types; both share only what is in [`crate::task`].
+//! Both sides may run tasks: a server those of `tools/call`, a client those of elicitation and
+//! sampling. The sender of the request asks for a task ([`TaskMetadata`]); since 2026-07-28 the server
+//! decides. The tasks extension of 2026-07-28 ([`crate::ext::tasks`]) has other types; both share only
+//! what is in [`crate::task`].
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bowline_proto::sync::lock;
 use tokio::time::{Instant, sleep};
 
-use super::flight::{FlightKey, FlightKind, Passenger, fly};
+use super::single_flight::{FlightKey, FlightKind, Role, run_once};
 use super::{Authorizer, Held, Shared};
 use crate::challenge::Challenge;
 use crate::client::dpop::DpopKey;
@@ -33,7 +33,7 @@ impl Authorizer {
         &self,
         challenge: Option<Challenge>,
         granted: Scopes,
-    ) -> Result<Passenger, Error> {
+    ) -> Result<Role, Error> {
         self.log_in_at(challenge, granted, self.0.offers_origin).await
     }
 
@@ -58,9 +58,9 @@ impl Authorizer {
         challenge: Option<Challenge>,
         granted: Scopes,
         offers_origin: bool,
-    ) -> Result<Passenger, Error> {
+    ) -> Result<Role, Error> {
         let shared = self.0.clone();
-        fly(self.0.flight_key(FlightKind::Login), || async move {
+        run_once(self.0.flight_key(FlightKind::Login), || async move {
             let goal = Goal { offers_origin, ..shared.goal(challenge, granted).await? };
             Login { shared: &shared, visit: None, deadline: Instant::now() }.run(goal).await
         })

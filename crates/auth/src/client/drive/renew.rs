@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bowline_proto::sync::lock;
 
-use super::flight::{FlightKind, fly};
+use super::single_flight::{FlightKind, run_once};
 use super::{Authorizer, Held, Holding, Shared};
 use crate::challenge::Challenge;
 use crate::client::discover::{ResourceSearch, Step, Target};
@@ -33,7 +33,7 @@ impl Authorizer {
         }
         let (shared, seen) = (self.0.clone(), held.clone());
         let key = self.0.flight_key(FlightKind::Renewal);
-        fly(key, || async move { shared.refresh(&seen).await }).await.map(|_| ())
+        run_once(key, || async move { shared.refresh(&seen).await }).await.map(|_| ())
     }
 
     /// The server refused a token. Renews it, if the server still names its issuer. Says whether there
@@ -55,7 +55,7 @@ impl Authorizer {
         }
         let (shared, seen) = (self.0.clone(), held.clone());
         let key = self.0.flight_key(FlightKind::Renewal);
-        fly(key, || async move { shared.refresh(&seen).await }).await?;
+        run_once(key, || async move { shared.refresh(&seen).await }).await?;
         let renewed = self.held().await?;
         Ok(renewed.is_some_and(|it| it.version != held.version && it.tokens().is_some()))
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{CodeGrant, Credential, DpopUse, Grant, Issuer, Plan, Preregistered, SharedStore, Way};
+use super::{
+    CodeGrant, Credential, DpopUse, Grant, Issuer, PageDelivery, Plan, Preregistered, SharedStore,
+};
 use crate::client::open::{BrowserUrl, open_in_browser};
 use crate::client::store::Store;
 use crate::error::{Error, Kind};
@@ -45,7 +47,9 @@ impl Browser {
             client: None,
             document: None,
             s256_known: Vec::new(),
-            way: Way::Loopback(Arc::new(|page| Box::pin(async move { open_and_print(&page) }))),
+            page: PageDelivery::Loopback(Arc::new(|page| {
+                Box::pin(async move { open_and_print(&page) })
+            })),
             port: None,
         };
         let (account, scopes, store) = Default::default();
@@ -151,7 +155,7 @@ impl Browser {
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let failed = |error: E| Error::visit("the page cannot be opened").with_source(error);
-        self.code.way = Way::Loopback(Arc::new(move |page| {
+        self.code.page = PageDelivery::Loopback(Arc::new(move |page| {
             let opening = open(page);
             Box::pin(async move { opening.await.map_err(failed) })
         }));
@@ -166,7 +170,7 @@ impl Browser {
         F: Fn(BrowserUrl) -> R + Send + Sync + 'static,
         R: Future<Output = Option<String>> + Send + 'static,
     {
-        self.code.way = Way::Paste(Arc::new(move |page| Box::pin(ask(page))));
+        self.code.page = PageDelivery::Paste(Arc::new(move |page| Box::pin(ask(page))));
         self
     }
 
@@ -175,7 +179,7 @@ impl Browser {
     /// the advice, if that is not empty.
     #[must_use]
     pub fn stored_only(mut self, advice: impl Into<String>) -> Self {
-        self.code.way = Way::Never(advice.into());
+        self.code.page = PageDelivery::Never(advice.into());
         self
     }
 

@@ -7,17 +7,17 @@
 //! writes leaves a file that ends in `.new`; the next write in the folder deletes it.
 
 use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 
-use super::{Store, StoreKey, StoreLock, StoredRecord};
-use crate::client::moment::Moment;
+use super::{Store, StoreKey, StoreLock, StoredRecord, run_blocking};
 use crate::error::{Error, Kind};
 use crate::jose::{sha256, to_base64};
+use crate::private_file;
 use crate::secret::Secret;
 
 /// The most bytes of a record.
@@ -41,11 +41,7 @@ impl FileStore {
     /// If it cannot be created, or others have access to it.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, Error> {
         let folder = folder.into();
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).map_err(|error| failed(&folder, "created", error))?;
+        private_file::create_folder(&folder).map_err(|error| failed(&folder, "created", error))?;
         check_access(&folder)?;
         Ok(Self { folder })
     }
@@ -59,7 +55,7 @@ impl FileStore {
 impl Store for FileStore {
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<StoredRecord>, Error>> {
         let path = self.path(key, "record");
-        Box::pin(aside(move || read(&path)))
+        Box::pin(run_blocking(move || read(&path)))
     }
 
     fn swap<'a>(
@@ -70,9 +66,9 @@ impl Store for FileStore {
     ) -> BoxFuture<'a, Result<bool, Error>> {
         let (path, guard) = (self.path(key, "record"), self.path(key, "write"));
         let folder = self.folder.clone();
-        Box::pin(aside(move || {
-            let guard_file = lock_file(&guard)?;
-            guard_file.lock().map_err(|error| failed(&guard, "locked", error))?;
+        Box::pin(run_blocking(move || {
+            let _guard =
+                private_file::lock(&guard).map_err(|error| failed(&guard, "locked", error))?;
             if read(&path)?.map(|record| record.version) != seen {
                 return Ok(false);
             }
@@ -101,17 +97,9 @@ impl fmt::Debug for FileStore {
     }
 }
 
-/// Runs file operations on a thread where they may block.
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let lost = |_| Error::store("the program is ending");
-    tokio::task::spawn_blocking(work).await.map_err(lost)?
-}
-
 /// Locks a file. The lock is free again when the file is closed, also if the program is killed.
 async fn wait_for(path: &Path) -> Result<File, Error> {
-    let file = lock_file(path)?;
+    let file = private_file::open_guard(path).map_err(|error| failed(path, "opened", error))?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
@@ -119,11 +107,6 @@ async fn wait_for(path: &Path) -> Result<File, Error> {
             Err(TryLockError::Error(error)) => return Err(failed(path, "locked", error)),
         }
     }
-}
-
-fn lock_file(path: &Path) -> Result<File, Error> {
-    let file = private(OpenOptions::new().write(true).create(true).truncate(false)).open(path);
-    file.map_err(|error| failed(path, "opened", error))
 }
 
 fn read(path: &Path) -> Result<Option<StoredRecord>, Error> {
@@ -146,24 +129,13 @@ fn read(path: &Path) -> Result<Option<StoredRecord>, Error> {
 }
 
 fn write(path: &Path, record: &StoredRecord) -> Result<(), Error> {
-    let suffix = Moment::of_system()?.number("file");
-    let beside = path.with_extension(format!("{suffix:x}.new"));
     let text = Secret::new(format!("{}\n{}", record.version, record.text.expose()));
     if text.expose().len() as u64 > MOST_RECORD {
         // It could never be read again, nor be replaced.
         return Err(Error::too_large("a record", MOST_RECORD as usize, "bytes"));
     }
-    let written = private(OpenOptions::new().write(true).create_new(true))
-        .open(&beside)
-        .and_then(|mut file| {
-            file.write_all(text.expose().as_bytes())?;
-            file.sync_all()
-        })
-        .and_then(|()| fs::rename(&beside, path));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&beside);
-        failed(path, "written", error)
-    })
+    let written = private_file::replace(path, text.expose().as_bytes());
+    written.map_err(|error| failed(path, "written", error))
 }
 
 /// Deletes the files of writers that were killed. A record whose guard is free has no writer; this
@@ -194,13 +166,6 @@ fn remove(path: &Path) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// A file that only its owner can read and write.
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 /// Refuses a folder that others have access to.

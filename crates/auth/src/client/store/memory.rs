@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use bowline_proto::sync::lock;
+
 use futures_core::future::BoxFuture;
 
 use super::{Store, StoreKey, StoreLock, StoredRecord};

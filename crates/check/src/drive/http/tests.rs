@@ -50,3 +50,33 @@ async fn a_stream_that_is_too_long_ends_the_session() {
     let reason = long.gone.map(|gone| gone.reason);
     assert_eq!(reason.as_deref(), Some("a stream has more than 16777216 bytes"));
 }
+
+#[test]
+fn only_the_origin_of_the_server_is_near() {
+    let server = Address::parse("https://mcp.example/mcp").unwrap();
+    for near in ["https://mcp.example/x?y#z", "HTTPS://MCP.example:443/x"] {
+        assert!(is_near(near, &server), "{near}");
+    }
+    for far in [
+        "http://mcp.example/x",
+        "https://mcp.example:444/x",
+        "https://mcp.example.evil/x",
+        "https://mcp.example@evil/x",
+        "http://169.254.169.254/latest",
+        "http://127.0.0.1/x",
+        "http://localhost/x",
+        "file:///etc/passwd",
+        "/x",
+    ] {
+        assert!(!is_near(far, &server), "{far}");
+    }
+}
+
+#[test]
+fn a_server_of_this_machine_may_name_others_of_this_machine() {
+    let server = Address::parse("http://127.0.0.1:1/mcp").unwrap();
+    for near in ["http://127.0.0.1:2/x", "http://[::1]:2/x", "http://localhost/x"] {
+        assert!(is_near(near, &server), "{near}");
+    }
+    assert!(!is_near("http://10.0.0.1/x", &server));
+}

@@ -117,7 +117,7 @@ impl Load {
         }
     }
 
-    /// Puts the load on the server: so many requests at a time, until the count or the time is used
+    /// Puts the load on the server: concurrent requests of this number, until the count or the time is used
     /// up, or the connection is lost.
     pub(super) async fn run(self, client: &Client, workers: u64) -> Self {
         let begin = Instant::now();

@@ -12,8 +12,8 @@ use bowline_gateway::config::{ConfigError, ConfigFile, ConfigVariables, Dialect,
 use bowline_gateway::{Gateway, Reloaded};
 
 use crate::consent::{self, Agreed};
-use crate::discover::Folders;
 use crate::message_size::MessageArgs;
+use bowline_ops::folders;
 
 /// Reads the file of a gateway. The size of the option counts more than that of the file.
 pub(super) fn read(path: &Path, message: MessageArgs) -> Result<ConfigFile, ConfigError> {
@@ -80,7 +80,7 @@ impl Reloading {
     async fn admits(&self, entry: &ServerEntry, loosened: Vec<&'static str>) -> bool {
         match self.consent {
             Consent::Given => true,
-            _ if is_own(&self.path, Folders::of_process().config) => true,
+            _ if is_own(&self.path, folders::config()) => true,
             Consent::Asked => {
                 let (entry, variables) = (entry.clone(), self.variables.clone());
                 // On a thread of its own: the gateway serves on while the user reads.

@@ -1,5 +1,7 @@
 //! Everything about one tool, resource, template or prompt.
 
+use bowline_ops::schema::JsonMembers;
+use bowline_ops::schema::fields::{Field, fields};
 use bowline_types::json::{RawJson, Schema};
 use bowline_types::prompt::PromptArgument;
 use serde::Serialize;
@@ -8,15 +10,12 @@ use crate::exit::{Exit, Failure};
 use crate::lists::ServerLists;
 use crate::print::table::{Table, hanging};
 use crate::print::{BOLD, TerminalText, line, lines, text};
-use crate::schema::Members;
-use crate::schema::fields::{Field, fields};
-use crate::suggest;
 
 /// One thing that a server lists, as the server describes it.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(super) struct One {
-    members: Members,
+    members: JsonMembers,
 }
 
 /// Finds the thing with this name or URI in the only list that was read.
@@ -42,7 +41,7 @@ pub(super) fn find(lists: ServerLists, name: &str) -> Result<One, Failure> {
         None => {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let failure = Failure::new(Exit::Refused, text!("the server has no {noun} `{name}`"));
-            Err(suggest::hint(name, &names).into_iter().fold(failure, Failure::hint))
+            Err(failure.suggesting(name, &names))
         }
     }
 }
@@ -92,7 +91,7 @@ impl One {
         let mut table = Table::new("more".into());
         let is_placed = |name: &str| PLACED.contains(&name) || name == "arguments";
         for (name, value) in self.members.0.iter().filter(|(name, _)| !is_placed(name)) {
-            match value.parse::<Members>().ok().filter(|it| !it.0.is_empty()) {
+            match value.parse::<JsonMembers>().ok().filter(|it| !it.0.is_empty()) {
                 Some(members) => {
                     for (inner, value) in members.0 {
                         table.row(&format!("{name}.{inner}"), &plain(&value));

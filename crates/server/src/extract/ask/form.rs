@@ -1,5 +1,6 @@
 //! Forms: a Rust struct as a question, and the answer as that struct.
 
+use bowline_proto::secrets::names_a_secret;
 use bowline_types::elicitation::schema::{BooleanSchema, FieldKind, FormField, FormSchema};
 use bowline_types::elicitation::{ElicitAction, ElicitParams, ElicitResult};
 use bowline_types::input::InputRequest;
@@ -10,7 +11,6 @@ use serde_json::{Map, Value};
 
 use super::answer::AnswerError;
 use crate::error::AskError;
-use crate::secret::is_secret;
 
 /// The form that the schema of a type makes.
 ///
@@ -20,7 +20,9 @@ use crate::secret::is_secret;
 pub(crate) fn of(schema: &Schema) -> Result<FormSchema, String> {
     let mut form = FormSchema::from_schema(schema).map_err(|error| error.to_string())?;
     let is_text = |field: &FormField| matches!(field.kind, FieldKind::String(_));
-    if let Some((name, _)) = form.fields().find(|(name, field)| is_text(field) && is_secret(name)) {
+    if let Some((name, _)) =
+        form.fields().find(|(name, field)| is_text(field) && names_a_secret(name))
+    {
         return Err(format!(
             "`{name}` asks for a secret, and what is filled into a form may reach the model; send \
              the user to a page with `ask.url(..)`"

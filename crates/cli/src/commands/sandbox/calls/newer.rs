@@ -11,7 +11,7 @@ pub(super) const LAST_KNOWN: u32 = 469;
 
 /// Loads the number of the call.
 const LOAD: u16 = 0x20;
-/// Skips so many instructions if the number is greater, or is not.
+/// Jumps: one number of instructions if the loaded number is greater, another if not.
 const IF_GREATER: u16 = 0x25;
 const RETURN: u16 = 0x06;
 
