@@ -212,7 +212,7 @@ impl ListenStream {
         let mut honoured = self.honoured().await;
         honoured.task_ids = tasks.as_ref().map(FollowedTasks::ids).unwrap_or_default();
         let mut change = ReportedChange::Acknowledged(honoured.clone());
-        while parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
+        while parts.outbox.send(Outgoing::Change(change)).await.is_ok() {
             change = loop {
                 self.changed(&mut tasks).await?;
                 // Changes while there is no room are joined.
