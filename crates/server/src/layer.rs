@@ -136,7 +136,7 @@ where
 /// Each call waits until the service is ready for it, so a limit delays calls and not the reading of
 /// further requests.
 #[derive(Clone)]
-pub struct ErasedService(Arc<dyn Serve>);
+pub struct ErasedService(Arc<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>);
 
 /// Whether an error of a layer goes to the model or to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,12 +154,23 @@ impl ErasedService {
         S::Error: Into<BoxError>,
         S::Future: Send,
     {
-        Self(Arc::new(Wrapped { service, fault }))
+        Self(Arc::new(move |request| {
+            let mut service = service.clone();
+            let revision = request.parts.revision;
+            Box::pin(async move {
+                let ready = poll_fn(|cx| service.poll_ready(cx).map_err(Into::<BoxError>::into));
+                let answered = match ready.await {
+                    Ok(()) => service.call(request).await.map_err(Into::into),
+                    Err(error) => Err(error),
+                };
+                answered.unwrap_or_else(|error| fault.response(&*error, revision))
+            })
+        }))
     }
 
     /// Serves one request.
     pub(crate) fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
-        self.0.serve(request)
+        (self.0)(request)
     }
 }
 
@@ -175,36 +186,6 @@ impl Service<Request> for ErasedService {
 impl fmt::Debug for ErasedService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ErasedService")
-    }
-}
-
-trait Serve: Send + Sync {
-    fn serve(&self, request: Request) -> BoxFuture<'static, Response>;
-}
-
-struct Wrapped<S> {
-    service: S,
-    fault: Fault,
-}
-
-impl<S> Serve for Wrapped<S>
-where
-    S: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
-    S::Error: Into<BoxError>,
-    S::Future: Send,
-{
-    fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
-        let mut service = self.service.clone();
-        let fault = self.fault;
-        let revision = request.parts.revision;
-        Box::pin(async move {
-            let ready = poll_fn(|cx| service.poll_ready(cx).map_err(Into::<BoxError>::into)).await;
-            let answered = match ready {
-                Ok(()) => service.call(request).await.map_err(Into::into),
-                Err(error) => Err(error),
-            };
-            answered.unwrap_or_else(|error| fault.response(&*error, revision))
-        })
     }
 }
 

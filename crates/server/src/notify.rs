@@ -82,14 +82,14 @@ struct Subscribers {
 #[derive(Debug)]
 struct Subscriber {
     request: ListenRequest,
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingChanges>,
     /// Has a permit while anything may be pending.
     woken: tokio::sync::Notify,
 }
 
 /// Changes that a subscriber was not notified of yet.
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingChanges {
     tools: bool,
     prompts: bool,
     resources: bool,
@@ -103,30 +103,30 @@ impl Notify {
 
     /// The list of tools changed. Registering and removing a tool does this already.
     pub fn tools_changed(&self) {
-        self.tell(&ReportedChange::Tools);
+        self.report(&ReportedChange::Tools);
     }
 
     /// The list of prompts changed.
     pub fn prompts_changed(&self) {
-        self.tell(&ReportedChange::Prompts);
+        self.report(&ReportedChange::Prompts);
     }
 
     /// The list of resources changed.
     pub fn resources_changed(&self) {
-        self.tell(&ReportedChange::Resources);
+        self.report(&ReportedChange::Resources);
     }
 
     /// A resource changed. Notifies clients that subscribed to it, or to a URI that it is a part of.
     pub fn resource_updated(&self, uri: impl Into<String>) {
-        self.tell(&ReportedChange::Resource(uri.into()));
+        self.report(&ReportedChange::Resource(uri.into()));
     }
 
-    fn tell(&self, change: &ReportedChange) {
-        self.tell_all_but(None, change);
+    fn report(&self, change: &ReportedChange) {
+        self.report_to_all_but(None, change);
     }
 
-    /// Tells all subscribers but one.
-    fn tell_all_but(&self, except: Option<u64>, change: &ReportedChange) {
+    /// Adds a change to what all subscribers but one are notified of.
+    fn report_to_all_but(&self, except: Option<u64>, change: &ReportedChange) {
         let all = lock(&self.0);
         let others = all.by_number.iter().filter(|(number, _)| Some(**number) != except);
         let subscribers: Vec<_> = others.map(|(_, subscriber)| subscriber.clone()).collect();
@@ -168,7 +168,7 @@ pub(crate) struct ListenStream {
     own: SubscriptionFilter,
     /// What passes on the changes of others.
     relays: Mutex<Vec<Arc<MountRelay>>>,
-    /// The tasks that it follows, until it tells of them.
+    /// The tasks that it follows, until it sends their changes.
     tasks: Mutex<Option<FollowedTasks>>,
 }
 
@@ -193,8 +193,8 @@ impl ListenStream {
     /// Log messages and questions of the other server go to the outbox.
     pub(crate) fn relay(&self, expected: SubscriptionFilter, outbox: Outbox) -> Arc<MountRelay> {
         let subscriber = self.subscription.subscriber.clone();
-        let (honoured, is_heard, is_late) = Default::default();
-        let relay = MountRelay { subscriber, expected, honoured, is_heard, is_late, outbox };
+        let (honoured, is_acknowledged, is_late) = Default::default();
+        let relay = MountRelay { subscriber, expected, honoured, is_acknowledged, is_late, outbox };
         let relay = Arc::new(relay);
         lock(&self.relays).push(relay.clone());
         relay
@@ -203,7 +203,7 @@ impl ListenStream {
     /// Acknowledges, and then sends changes until the client is gone or this is dropped. Changes of
     /// resources that are hidden from the caller are not sent, even if they are a part of a URI that
     /// it subscribed to.
-    pub(crate) async fn tell(
+    pub(crate) async fn send_changes(
         &self,
         parts: &Parts,
         is_hidden: impl Fn(&str, &Parts) -> bool,
@@ -281,7 +281,7 @@ pub(crate) struct MountRelay {
     expected: SubscriptionFilter,
     honoured: Mutex<SubscriptionFilter>,
     /// Raised when it is known what the other honours.
-    is_heard: Signal,
+    is_acknowledged: Signal,
     /// Whether changes were promised before the other acknowledged the subscription.
     is_late: AtomicBool,
     /// Of the call that listens.
@@ -291,12 +291,12 @@ pub(crate) struct MountRelay {
 impl MountRelay {
     /// The other server will send no more changes.
     pub(crate) fn end(&self) {
-        self.is_heard.raise();
+        self.is_acknowledged.raise();
     }
 
     /// What the other server honours; what it was asked for if it does not say so in time.
     async fn honoured_by(&self, until: Instant) -> SubscriptionFilter {
-        match timeout_at(until, self.is_heard.raised()).await {
+        match timeout_at(until, self.is_acknowledged.raised()).await {
             Ok(()) => std::mem::take(&mut *lock(&self.honoured)),
             Err(_) => {
                 self.is_late.store(true, Ordering::Relaxed);
@@ -328,7 +328,7 @@ impl Sink for MountRelay {
         match outgoing {
             Outgoing::Change(ReportedChange::Acknowledged(honoured)) => {
                 *lock(&self.honoured) = honoured;
-                self.is_heard.raise();
+                self.is_acknowledged.raise();
                 if self.is_late.swap(false, Ordering::Relaxed) {
                     self.report_everything();
                 }
@@ -397,7 +397,7 @@ impl Subscriber {
     }
 }
 
-impl Pending {
+impl PendingChanges {
     fn is_empty(&self) -> bool {
         !self.tools && !self.prompts && !self.resources && self.updated.is_empty()
     }
