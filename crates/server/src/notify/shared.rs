@@ -21,7 +21,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::JoinHandle;
 
-use super::{ListenRequest, Notify, PendingChanges, Subscriber, Subscribers};
+use super::subscriber::{ListenRequest, PendingChanges, Subscriber};
+use super::{Notify, Subscribers};
 
 /// Changes within this time are published together.
 const TOGETHER: Duration = Duration::from_millis(100);

@@ -1,8 +1,15 @@
 //! What subscribers hear, in virtual time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bowline_proto::request::{ExchangeId, Outbox, Outgoing, Sink};
 use bowline_store::backend::BoxFuture;
 use bowline_store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
+use bowline_types::subscription::SubscriptionFilter;
 
+use super::subscriber::MOST_RESOURCES;
 use super::*;
 
 fn request(filter: SubscriptionFilter) -> ListenRequest {
