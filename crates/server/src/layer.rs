@@ -189,6 +189,32 @@ impl fmt::Debug for ErasedService {
     }
 }
 
+/// Layers to be put around a service, the outermost last.
+#[derive(Clone, Default)]
+pub(crate) struct Layers(Vec<Arc<dyn Fn(ErasedService) -> ErasedService + Send + Sync>>);
+
+impl Layers {
+    pub(crate) fn add<L>(&mut self, layer: L)
+    where
+        L: Layer<ErasedService> + Send + Sync + 'static,
+        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Request>>::Error: Into<BoxError>,
+        <L::Service as Service<Request>>::Future: Send + 'static,
+    {
+        let wrap = move |inner| ErasedService::new(layer.layer(inner), Fault::Server);
+        self.0.push(Arc::new(wrap));
+    }
+
+    /// The service with the layers around it; `None` if there are no layers.
+    pub(crate) fn around(
+        &self,
+        innermost: impl FnOnce() -> ErasedService,
+    ) -> Option<ErasedService> {
+        let wrapped = || self.0.iter().fold(innermost(), |inner, wrap| wrap(inner));
+        (!self.0.is_empty()).then(wrapped)
+    }
+}
+
 impl Fault {
     fn response(self, error: &(dyn std::error::Error + 'static), revision: Revision) -> Response {
         match self {

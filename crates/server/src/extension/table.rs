@@ -53,7 +53,7 @@ impl ExtensionTable {
                 let target = MethodTarget {
                     entry: entry.clone(),
                     extension: number,
-                    route: route(extension),
+                    route: extension.layers.around(|| innermost::<MethodEntry>(Fault::Server)),
                 };
                 if let Some(other) = methods.insert(entry.method(), target) {
                     let other: &Extension = &extensions[other.extension];
@@ -111,13 +111,6 @@ impl ExtensionTable {
         let target = self.methods.values().find(verified)?;
         Some(format!("{} takes `Claims`", target.label()))
     }
-}
-
-/// The layers of an extension around its methods.
-fn route(extension: &Extension) -> Option<ErasedService> {
-    let innermost = || innermost::<MethodEntry>(Fault::Server);
-    let wrapped = || extension.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
-    (!extension.layers.is_empty()).then(wrapped)
 }
 
 impl MethodTarget {
