@@ -24,6 +24,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/store-redis/", &["bowline-store-redis"]),
     ("crates/auth/", &["bowline-auth", "bowline-testing"]),
     ("crates/skills/", &["bowline-skills", "bowline-server", "bowline-client"]),
+    ("crates/http-front/", &["bowline-http-front", "bowline-http"]),
     ("crates/http/", &["bowline-http"]),
     ("crates/server/", &["bowline-server"]),
     ("crates/client/", &["bowline-client"]),

@@ -16,6 +16,8 @@ const CORE: &[&str] = &[
     "bowline",
     "client",
     "http",
+    "http-front",
+    "json-schema",
     "macros",
     "proto",
     "server",

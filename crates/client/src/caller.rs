@@ -204,7 +204,7 @@ pub(crate) async fn ask(
     let ticket = QuestionTicket::default();
     let reply = Reply::withdrawable(ticket.clone(), move |answer| _ = sender.send(answer));
     let question = OutgoingQuestion { request: question, reply, task: None };
-    if outbox.say(Outgoing::Ask(question)).await.is_err() {
+    if outbox.send(Outgoing::Ask(question)).await.is_err() {
         return Err(unanswered(&QuestionError::Closed));
     }
     let mut asked = AskedQuestion { outbox, ticket: Some(ticket) };

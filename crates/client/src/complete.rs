@@ -1,6 +1,6 @@
 //! Completion: suggestions for an argument while the user types it.
 
-use bowline_proto::wire::project::Project;
+use bowline_proto::project::Project;
 use bowline_types::completion::{Complete, CompleteParams, Completion, Reference};
 use bowline_types::json::RawJson;
 use bowline_types::method::Method;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::{CallError, NegotiationError};
-use bowline_proto::codec::long::Oversize;
+use bowline_proto::limits::long::Oversize;
 use bowline_proto::transmit::{ConnectFailure, FailureKind};
 use bowline_transport::child::StderrTail;
 use bowline_transport::connect::ConnectError;

@@ -139,7 +139,7 @@ impl Relay {
             Method::ResourcesUnsubscribe => self.unfollow(&request),
             Method::ServerDiscover => self.discover(request.parts.revision),
             Method::RootsListChanged => {
-                self.tell_of_roots();
+                self.notify_roots_changed();
                 Ok(Success::empty())
             }
             method => Err(not_offered(method)),
@@ -266,7 +266,7 @@ impl Relay {
 
     /// Notifies the upstream server that the roots of the only session changed. A relay for several
     /// declares no roots to a server with a handshake, and a server without one asks each time.
-    fn tell_of_roots(&self) {
+    fn notify_roots_changed(&self) {
         let is_heard = Method::RootsListChanged.is_from_client(self.client.revision());
         if self.passes_on() && self.callers().is_for_one() && is_heard {
             self.client.link.notify(Method::RootsListChanged, Object::default());

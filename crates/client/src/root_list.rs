@@ -7,8 +7,8 @@
 use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use bowline_proto::project::Project;
 use bowline_proto::sync::lock;
-use bowline_proto::wire::project::Project;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
 use bowline_types::error::ErrorObject;

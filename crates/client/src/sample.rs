@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use bowline_proto::wire::project::Project;
+use bowline_proto::project::Project;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::content::Content;
 use bowline_types::deprecated::sampling::{CreateMessageParams, CreateMessageResult};

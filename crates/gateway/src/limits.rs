@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bowline_proto::codec::long::LongMessages;
 use bowline_proto::limits::Limits;
+use bowline_proto::limits::long::LongMessages;
 
 use crate::park::ParkLimits;
 

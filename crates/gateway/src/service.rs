@@ -344,7 +344,7 @@ async fn report_lists(request: &Request, wished: &SubscriptionFilter) {
     for change in [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources] {
         if change.is_wanted_by(wished) {
             // Fails if the caller is gone; then this call is dropped.
-            let _ = request.parts.outbox.say(Outgoing::Change(change)).await;
+            let _ = request.parts.outbox.send(Outgoing::Change(change)).await;
         }
     }
 }

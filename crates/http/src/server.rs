@@ -1,67 +1,60 @@
 //! The server side: one endpoint for every revision.
 //!
-//! In reading order:
-//!
-//! * [`config`](HttpConfig), [`limits`](HttpLimits) — the settings, and every bound;
-//! * `endpoint` — sends POST, GET, DELETE and OPTIONS to the place that serves them; `inbound` — a
-//!   request as it gets there; `core` — what every request needs;
-//! * [`gate`](Gate) — checks Host and Origin; `cors` — answers preflights of web pages;
-//! * [`admit`](Admit) — verifies credentials; `admitted` — requests to an endpoint that does that;
-//! * [`counts`](EndpointCounts) — what metrics show of an endpoint;
-//! * `callers`, `slots`, `places` — what is counted of each caller; `heartbeat` — how many endpoints
-//!   count, if they share a store;
-//! * `read`, `bodies` — the body of a request, and the room that all bodies share; `head` — headers;
-//! * `modern` — one exchange, in place;
-//! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
-//! * `line`, `calls` — what waits to be sent, and how calls are polled, in both eras;
-//! * `reply`, `body` — every HTTP answer, and its body; `page` — the one for browsers;
-//! * `listener` — the accept loop; `capacity` — how many connections it serves; `connections`,
-//!   `connection_use`, `arriving`, `protocol`, `tcp` — its connections;
-//! * `answer`, `socket`, `flow`, `read_pace` — whether the client reads what is written.
+//! The modules form layers, listed from the lowest to the highest: a module uses those of its own
+//! layer and of the layers listed above it.
 
-mod admit;
-mod admitted;
-mod answer;
-mod arriving;
-mod bodies;
+// Answers: every HTTP answer, its body, and the headers that a web page may read.
 mod body;
-mod callers;
-mod calls;
-mod capacity;
-mod clock;
-mod config;
-mod connection_use;
-mod connections;
-mod core;
 mod cors;
+mod gate;
+mod reply;
+
+// Settings: who may call, every bound, and the page for browsers.
+mod admit;
+mod browser_page;
+mod config;
+mod limits;
+
+// Counts: calls and bodies of each caller, and how many endpoints count if they share a store.
+mod bodies;
+mod callers;
+mod clock;
+mod heartbeat;
+mod random_id;
+mod slots;
+
+// What every request of an endpoint needs.
+mod core;
+mod places;
+
+// Requests: the head, the body, and what is known of the sender.
+mod head;
+mod inbound;
+mod read;
+
+// The two eras: one exchange in place, or sessions with their streams, resumption, and the transport
+// of 2024-11-05. In both, calls are polled in place, and messages wait on lines.
+mod calls;
+mod legacy;
+mod line;
+mod modern;
+
+// The endpoint: each request to its era, after gate and credentials; what metrics show of it.
+mod admitted;
 mod counts;
 mod endpoint;
-#[cfg(feature = "http2")]
-mod flow;
-mod gate;
-mod head;
-mod health;
-mod heartbeat;
-mod inbound;
-mod legacy;
-mod limits;
-mod line;
-mod listener;
-mod modern;
 mod page;
-mod places;
-mod protocol;
-mod read;
-mod read_pace;
-mod reply;
-mod slots;
-mod socket;
-mod tcp;
+
+// An endpoint on a socket of its own, and what balancers ask it.
+mod health;
+mod listener;
+
 #[cfg(test)]
 mod test_endpoint;
 
 pub use self::admit::{Admit, CredentialRefusal, VerifiedCaller};
 pub use self::body::Body;
+pub use self::browser_page::{BrowserPage, Described, Offer, PageContent};
 pub use self::config::{HttpConfig, Sessions};
 pub use self::counts::EndpointCounts;
 pub use self::endpoint::Endpoint;

@@ -5,8 +5,6 @@
 //! message whatever the peer sends.
 
 pub mod lines;
-pub mod long;
-pub mod one_line;
 pub mod skipped;
 pub mod sse;
 

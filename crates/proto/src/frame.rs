@@ -28,8 +28,8 @@ use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::limits::Limits;
+use crate::members::scan::Scanner;
 use crate::members::{MemberName, Members, Names, TWICE, unescaped};
-use crate::scan::Scanner;
 
 mod tail;
 
@@ -173,6 +173,18 @@ impl Frame {
             Self::Message(Message::Request(request)) => Some(&request.id),
             Self::Message(_) | Self::Batch(_) => None,
         }
+    }
+
+    /// The requests of the frame, in order.
+    pub fn requests(&self) -> impl Iterator<Item = &RequestMessage> {
+        let (one, items) = match self {
+            Self::Message(message) => (Some(message), &[][..]),
+            Self::Batch(items) => (None, items.as_slice()),
+        };
+        one.into_iter().chain(items.iter().flatten()).filter_map(|message| match message {
+            Message::Request(request) => Some(request),
+            Message::Notification(_) | Message::Response(_) => None,
+        })
     }
 
     /// How many messages of the frame run a handler: requests, and notifications of extensions.

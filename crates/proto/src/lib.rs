@@ -14,45 +14,43 @@
 //! `poll_transmit` until both give nothing. Then it waits for the next of the three, at most until
 //! `poll_timeout`. `bowline-transport` has such drivers for Tokio.
 //!
-//! In reading order:
-//!
-//! * [`limits`] — every bound on what a peer may make this side hold, count or wait for;
-//! * [`codec`] — bytes of a channel to pieces of text, one per message;
-//! * [`frame`] — text to JSON-RPC messages, strictly;
-//! * `scan` — one pass over JSON text that finds its members, for [`frame`] and [`members`];
-//! * [`members`] — objects cut into members whose values stay text;
-//! * [`classify`] — which era is this request?
-//! * [`admission`] — may it be served? Every rule that lets a request in;
-//! * [`request`] — the waist: what every transport brings and every service answers;
-//! * [`upstream`] — a service that says what it offers, to be put behind another;
-//! * [`wire`] — the rules of the two eras, and results fitted to older revisions;
-//! * [`table`] — requests that await an answer, and calls by their numbers;
-//! * [`mirror`] — the headers in which HTTP repeats parts of a message;
-//! * [`pace`] — how often something may happen per minute;
-//! * [`callers`] — for which caller it is counted;
-//! * [`rate_share`] — how much of it one of several processes grants;
-//! * [`transmit`] — messages to write, and the stream that each belongs to;
-//! * [`secrets`] — the credentials of a client, taken out of the errors of its server;
-//! * [`server`], [`client`] — the two sides of a connection;
-//! * [`sync`] — locks and polls that survive panics, for the crates above.
+//! The modules form layers, listed from the lowest to the highest: a module uses those of its own
+//! layer and of the layers listed above it.
 
-pub mod admission;
-pub mod callers;
-pub mod classify;
-pub mod client;
-pub mod codec;
-pub mod frame;
-pub mod limits;
+// Locks and polls that survive panics; used by every layer, and by the crates above.
+pub mod sync;
+
+// Text: JSON that is cut and joined without being decoded.
 pub mod members;
-pub mod mirror;
+pub mod one_line;
+mod splice;
+
+// Bounds, and the counts that are held against them.
+pub mod limits;
 pub mod pace;
 pub mod rate_share;
+
+// Messages: text to JSON-RPC, and what of it HTTP repeats in headers.
+pub mod frame;
+pub mod mirror;
+
+// The waist: what every transport brings and every service answers, fitted to older revisions.
+pub mod callers;
+pub mod project;
 pub mod request;
-mod scan;
-pub mod secrets;
-pub mod server;
-pub mod sync;
-pub mod table;
-pub mod transmit;
 pub mod upstream;
+
+// Channels: pieces of text in, messages out, and the credentials that must not go out.
+pub mod codec;
+pub mod secrets;
+pub mod transmit;
+
+// Admission: the era of a request, its envelope, and every rule that lets it in.
+pub mod admission;
+pub mod classify;
 pub mod wire;
+
+// The two sides of a connection, with their tables of what awaits an answer.
+pub mod client;
+pub mod server;
+pub mod table;

@@ -9,7 +9,9 @@
 
 use std::time::Duration;
 
-use crate::codec::long::LongMessages;
+pub mod long;
+
+use self::long::LongMessages;
 
 /// The bounds of one connection.
 ///

@@ -7,6 +7,7 @@
 //! The values are read later, one by one, by the code that wants them: an extractor, the envelope
 //! of the era, a handler. Values that no code asks for are never decoded. A clone shares the text.
 
+pub(crate) mod scan;
 mod unique;
 
 use std::borrow::Cow;
@@ -20,8 +21,8 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::scan::Scanner;
-use crate::wire::splice;
+use crate::members::scan::Scanner;
+use crate::splice;
 
 /// From this many members on, a set finds duplicates; with fewer, comparing them is faster.
 pub(crate) const MANY: usize = 32;

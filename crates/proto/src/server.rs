@@ -18,4 +18,4 @@ mod snapshot;
 pub use config::ServerConfig;
 pub use connection::{ServerConnection, ServerEvent};
 pub use exchange::{Attached, CallOrigin, Exchange};
-pub use snapshot::SessionSnapshot;
+pub use snapshot::{SessionChange, SessionSnapshot};

@@ -7,7 +7,7 @@
 use bowline_types::error::ErrorObject;
 use bytes::Bytes;
 
-use crate::codec::long::Oversize;
+use crate::limits::long::Oversize;
 use crate::mirror::Mirror;
 use crate::request::ExchangeId;
 

@@ -1,14 +1,11 @@
 //! The wire rules of the two eras, and the types that both share.
 //!
 //! [`modern`] reads the [`Envelope`] of a request from its `_meta` and stamps results; [`legacy`]
-//! does the same for requests of a session. [`project`] fits results to older revisions before they
-//! are written; `splice` joins text that is JSON already.
+//! does the same for requests of a session.
 
 mod known_client;
 pub mod legacy;
 pub mod modern;
-pub mod project;
-pub(crate) mod splice;
 
 use std::sync::Arc;
 
@@ -21,6 +18,7 @@ use bytes::Bytes;
 pub use self::known_client::KnownClient;
 use crate::members::Members;
 use crate::request::{ClientProfile, Input};
+use crate::splice;
 
 /// What a request says beside its params, in either era.
 ///

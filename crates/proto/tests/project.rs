@@ -11,7 +11,7 @@
 
 use std::path::PathBuf;
 
-use bowline_proto::wire::project::Project;
+use bowline_proto::project::Project;
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::completion::{CompleteParams, CompleteResult};
 use bowline_types::deprecated::roots::ListRootsResult;

@@ -21,7 +21,7 @@ use tower_layer::Layer;
 
 use crate::error::{BoxError, BuildError};
 use crate::handler::Handler;
-use crate::layer::{ErasedService, Fault, Request, Response};
+use crate::layer::{ErasedService, Layers, Request, Response};
 use crate::respond::{IntoMethodResult, IntoNothing};
 use crate::run::ScopeRules;
 
@@ -75,14 +75,11 @@ pub struct Extension {
     scopes: ScopeRules,
     /// Whether its methods are served only for clients that declare it.
     needs_declaration: bool,
-    layers: Vec<Wrap>,
+    layers: Layers,
     /// The first problem that a builder method found; [`Server::build`](crate::Server::build)
     /// reports it.
     problem: Option<String>,
 }
-
-/// Puts a layer around a service.
-type Wrap = Arc<dyn Fn(ErasedService) -> ErasedService + Send + Sync>;
 
 impl Extension {
     /// An extension with this identifier, such as `com.example/search`: a domain that its author
@@ -97,7 +94,7 @@ impl Extension {
             methods: Vec::new(),
             scopes: ScopeRules::default(),
             needs_declaration: true,
-            layers: Vec::new(),
+            layers: Layers::default(),
             problem: None,
         }
     }
@@ -173,8 +170,7 @@ impl Extension {
         <L::Service as tower_service::Service<Request>>::Error: Into<BoxError>,
         <L::Service as tower_service::Service<Request>>::Future: Send + 'static,
     {
-        let wrap = move |inner| ErasedService::new(layer.layer(inner), Fault::Server);
-        self.layers.push(Arc::new(wrap));
+        self.layers.add(layer);
         self
     }
 

@@ -1,6 +1,7 @@
 //! Serves over HTTP: a service to mount, or a listener of our own.
 
 mod auth;
+mod page;
 mod reload;
 mod stop;
 
@@ -50,7 +51,7 @@ impl Server {
     pub fn http(&self) -> Http {
         Http {
             server: self.clone(),
-            config: Arc::new(HttpConfig::new()),
+            config: Arc::new(HttpConfig::new().with_page(page::PAGE)),
             problem: None,
             open_to_all: false,
             public_url: None,

@@ -136,7 +136,7 @@ where
 /// Each call waits until the service is ready for it, so a limit delays calls and not the reading of
 /// further requests.
 #[derive(Clone)]
-pub struct ErasedService(Arc<dyn Serve>);
+pub struct ErasedService(Arc<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>);
 
 /// Whether an error of a layer goes to the model or to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,12 +154,23 @@ impl ErasedService {
         S::Error: Into<BoxError>,
         S::Future: Send,
     {
-        Self(Arc::new(Wrapped { service, fault }))
+        Self(Arc::new(move |request| {
+            let mut service = service.clone();
+            let revision = request.parts.revision;
+            Box::pin(async move {
+                let ready = poll_fn(|cx| service.poll_ready(cx).map_err(Into::<BoxError>::into));
+                let answered = match ready.await {
+                    Ok(()) => service.call(request).await.map_err(Into::into),
+                    Err(error) => Err(error),
+                };
+                answered.unwrap_or_else(|error| fault.response(&*error, revision))
+            })
+        }))
     }
 
     /// Serves one request.
     pub(crate) fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
-        self.0.serve(request)
+        (self.0)(request)
     }
 }
 
@@ -178,33 +189,29 @@ impl fmt::Debug for ErasedService {
     }
 }
 
-trait Serve: Send + Sync {
-    fn serve(&self, request: Request) -> BoxFuture<'static, Response>;
-}
+/// Layers to be put around a service, the outermost last.
+#[derive(Clone, Default)]
+pub(crate) struct Layers(Vec<Arc<dyn Fn(ErasedService) -> ErasedService + Send + Sync>>);
 
-struct Wrapped<S> {
-    service: S,
-    fault: Fault,
-}
+impl Layers {
+    pub(crate) fn add<L>(&mut self, layer: L)
+    where
+        L: Layer<ErasedService> + Send + Sync + 'static,
+        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Request>>::Error: Into<BoxError>,
+        <L::Service as Service<Request>>::Future: Send + 'static,
+    {
+        let wrap = move |inner| ErasedService::new(layer.layer(inner), Fault::Server);
+        self.0.push(Arc::new(wrap));
+    }
 
-impl<S> Serve for Wrapped<S>
-where
-    S: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
-    S::Error: Into<BoxError>,
-    S::Future: Send,
-{
-    fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
-        let mut service = self.service.clone();
-        let fault = self.fault;
-        let revision = request.parts.revision;
-        Box::pin(async move {
-            let ready = poll_fn(|cx| service.poll_ready(cx).map_err(Into::<BoxError>::into)).await;
-            let answered = match ready {
-                Ok(()) => service.call(request).await.map_err(Into::into),
-                Err(error) => Err(error),
-            };
-            answered.unwrap_or_else(|error| fault.response(&*error, revision))
-        })
+    /// The service with the layers around it; `None` if there are no layers.
+    pub(crate) fn around(
+        &self,
+        innermost: impl FnOnce() -> ErasedService,
+    ) -> Option<ErasedService> {
+        let wrapped = || self.0.iter().fold(innermost(), |inner, wrap| wrap(inner));
+        (!self.0.is_empty()).then(wrapped)
     }
 }
 

@@ -203,7 +203,7 @@ impl Router {
     /// Why the server cannot be offered over HTTP without authorization, if it cannot.
     pub(crate) fn needs_authorization(&self) -> Option<String> {
         let Profile { extensions, needs_authorization, .. } = &self.0.profile;
-        let of_extensions = || extensions.table.as_ref()?.needs_authorization();
+        let of_extensions = || extensions.table.needs_authorization();
         let of_layers = || needs_authorization.clone();
         self.0.registry.needs_authorization().or_else(of_extensions).or_else(of_layers)
     }

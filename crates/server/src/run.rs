@@ -76,9 +76,9 @@ pub(crate) trait Callee: Send + Sync + 'static {
 ///
 /// Dropping it before it ends cancels the call: the handler is dropped too, unless it wants time
 /// to clean up.
-pub(crate) struct HandlerRun<C: Callee>(State<C>);
+pub(crate) struct HandlerRun<C: Callee>(RunState<C>);
 
-enum State<C: Callee> {
+enum RunState<C: Callee> {
     /// The handler runs.
     Running(Running<C>),
     /// The handler was not even called.
@@ -96,15 +96,15 @@ impl<C: Callee> HandlerRun<C> {
     /// Checks a call and calls the handler, which runs when this is polled.
     pub(crate) fn start(callee: Arc<C>, request: Request, shared: Arc<ServerShared>) -> Self {
         let state = match Running::start(callee, request, shared) {
-            Ok(running) => State::Running(running),
-            Err(refusal) => State::Refused(Some(refusal)),
+            Ok(running) => RunState::Running(running),
+            Err(refusal) => RunState::Refused(Some(refusal)),
         };
         Self(state)
     }
 
     /// A call that is refused before its layers and its handler.
     pub(crate) fn refused(error: ErrorObject) -> Self {
-        Self(State::Refused(Some(Err(error))))
+        Self(RunState::Refused(Some(Err(error))))
     }
 }
 
@@ -113,8 +113,8 @@ impl<C: Callee> Future for HandlerRun<C> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         match &mut self.0 {
-            State::Running(running) => running.poll(cx),
-            State::Refused(response) => response.take().map_or(Poll::Pending, Poll::Ready),
+            RunState::Running(running) => running.poll(cx),
+            RunState::Refused(response) => response.take().map_or(Poll::Pending, Poll::Ready),
         }
     }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::tool_validator::{Origin, SourcedSchema};
+use crate::tool_validator::{SchemaOrigin, SourcedSchema};
 
 mod plain;
 mod write;
@@ -58,7 +58,7 @@ pub(crate) fn form<T: JsonSchema>() -> Schema {
 pub(crate) fn no_arguments() -> InputSchema {
     let schema = json!({"type": "object", "additionalProperties": false});
     let published = write::schema(&schema, &[]);
-    InputSchema { published, terms: SourcedSchema { schema, origin: Origin::Hand } }
+    InputSchema { published, terms: SourcedSchema { schema, origin: SchemaOrigin::Hand } }
 }
 
 /// A schema written by hand, word for word.
@@ -71,7 +71,7 @@ pub(crate) fn by_hand(schema: &impl serde::Serialize) -> Result<(Schema, Sourced
         .map_err(|error| format!("it cannot be written as JSON: {error}"))?;
     let value = json.parse().map_err(|error| error.to_string())?;
     let published = Schema::new(json).map_err(|json| format!("`{json}` is not an object"))?;
-    Ok((published, SourcedSchema { schema: value, origin: Origin::Hand }))
+    Ok((published, SourcedSchema { schema: value, origin: SchemaOrigin::Hand }))
 }
 
 /// References only for recursive types, and no `$schema`, because 2020-12 is the default.
@@ -99,7 +99,7 @@ impl Generated {
     fn into_input(self) -> Result<InputSchema, String> {
         let mut schema = (self.when_read)();
         schema.remove("title");
-        let terms = SourcedSchema { schema: schema.clone().to_value(), origin: Origin::Type };
+        let terms = SourcedSchema { schema: schema.clone().to_value(), origin: SchemaOrigin::Type };
         match schema.get("type") {
             None => _ = schema.insert("type".to_owned(), json!("object")),
             Some(Value::String(name)) if name == "object" => {}
@@ -119,7 +119,7 @@ impl Generated {
     fn into_output(self) -> OutputSchema {
         let mut schema = (self.when_written)();
         schema.remove("title");
-        let terms = SourcedSchema { schema: schema.clone().to_value(), origin: Origin::Type };
+        let terms = SourcedSchema { schema: schema.clone().to_value(), origin: SchemaOrigin::Type };
         plain::output(&mut schema);
         OutputSchema { published: write::schema(schema.as_value(), &[]), terms }
     }

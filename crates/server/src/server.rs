@@ -21,7 +21,7 @@ use crate::error::{BoxError, BuildError};
 use crate::extension::Extensions;
 use crate::feature::NotificationHandler;
 use crate::feature::visible::VisibilityFilter;
-use crate::layer::{ErasedService, Fault};
+use crate::layer::{ErasedService, Fault, Layers};
 use crate::notify::Notify;
 use crate::registry::Registry;
 use crate::router::{ListCaching, Profile, Router};
@@ -75,7 +75,7 @@ struct Inner {
     filter: VisibilityFilter,
     subscriptions: ResourceSubscriptions,
     states: States,
-    layers: Vec<Wrap>,
+    layers: Layers,
     needs_authorization: Option<String>,
     state_keys: Option<StateKeys>,
     state_expiry: Duration,
@@ -92,9 +92,6 @@ struct Inner {
     built: OnceLock<Result<Service, BuildError>>,
 }
 
-/// Puts a layer around a service.
-type Wrap = Arc<dyn Fn(ErasedService) -> ErasedService + Send + Sync>;
-
 impl Server {
     /// A server with a name and a version of its own.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
@@ -108,7 +105,7 @@ impl Server {
             filter: VisibilityFilter::default(),
             subscriptions: ResourceSubscriptions::Offered,
             states: States::default(),
-            layers: Vec::new(),
+            layers: Layers::default(),
             needs_authorization: None,
             state_keys: None,
             state_expiry: STATE_EXPIRY,
@@ -143,8 +140,7 @@ impl Server {
         <L::Service as tower_service::Service<Request>>::Error: Into<BoxError>,
         <L::Service as tower_service::Service<Request>>::Future: Send + 'static,
     {
-        let wrap = move |inner| ErasedService::new(layer.layer(inner), Fault::Server);
-        self.edit(|inner| inner.layers.push(Arc::new(wrap)))
+        self.edit(|inner| inner.layers.add(layer))
     }
 
     /// Refuses to be offered over HTTP without authorization, for this reason: a
@@ -335,9 +331,7 @@ impl Inner {
         };
         let router = Router::new(self.registry.clone(), tasks.clone(), profile);
         _ = tasks.recorded_call_runner.set(router.recaller());
-        let innermost = || ErasedService::new(router.clone(), Fault::Server);
-        let wrapped = || self.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
-        let layered = (!self.layers.is_empty()).then(wrapped);
+        let layered = self.layers.around(|| ErasedService::new(router.clone(), Fault::Server));
         Ok(Service::new(router, layered, &shared))
     }
 

@@ -39,12 +39,12 @@ struct Trust {
 #[derive(Clone, Debug)]
 pub(crate) struct SourcedSchema {
     pub(crate) schema: Value,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SchemaOrigin,
 }
 
 /// Where a schema comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SchemaOrigin {
     /// The Rust type that values are decoded into or made of; only what goes beyond it is checked.
     Type,
     /// Written by hand; all of it is checked.
@@ -171,7 +171,7 @@ const RESULT: &str = "structuredContent";
 impl SourcedSchema {
     fn compile(&self) -> Result<(Validator, bool), SchemaError> {
         let validator = Validator::compile(&self.schema)?;
-        let checks = self.origin == Origin::Hand || validator.asserts_beyond_types();
+        let checks = self.origin == SchemaOrigin::Hand || validator.asserts_beyond_types();
         Ok((validator, checks))
     }
 }
@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    fn validator(schema: Value, origin: Origin) -> ToolValidator {
+    fn validator(schema: Value, origin: SchemaOrigin) -> ToolValidator {
         let output = SourcedSchema { schema: json!({"type": "integer", "maximum": 3}), origin };
         ToolValidator::new("forecast", &SourcedSchema { schema, origin }, Some(&output)).unwrap()
     }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn arguments_are_checked_beyond_what_their_type_enforces() {
         let schema = json!({"properties": {"days": {"type": "integer", "maximum": 7}}});
-        let validator = validator(schema, Origin::Type);
+        let validator = validator(schema, SchemaOrigin::Type);
         let error = validator.check_arguments(br#"{"days":9}"#).unwrap_err();
         assert_eq!(error, "`arguments.days`: expected at most 7, found 9");
     }
@@ -201,18 +201,21 @@ mod tests {
     #[test]
     fn what_a_type_enforces_is_not_checked_twice() {
         let schema = json!({"properties": {"days": {"type": "integer"}}});
-        assert_eq!(validator(schema, Origin::Type).check_arguments(br#"{"days":"x"}"#), Ok(()));
+        assert_eq!(
+            validator(schema, SchemaOrigin::Type).check_arguments(br#"{"days":"x"}"#),
+            Ok(())
+        );
     }
 
     #[test]
     fn a_schema_by_hand_is_always_checked() {
         let schema = json!({"properties": {"days": {"type": "integer"}}});
-        assert!(validator(schema, Origin::Hand).check_arguments(br#"{"days":"x"}"#).is_err());
+        assert!(validator(schema, SchemaOrigin::Hand).check_arguments(br#"{"days":"x"}"#).is_err());
     }
 
     #[test]
     fn what_only_the_type_knows_is_said_in_its_words() {
-        let validator = validator(json!({"type": "object"}), Origin::Type);
+        let validator = validator(json!({"type": "object"}), SchemaOrigin::Type);
         let text = r#"{"host":"x"}"#;
         let error = read::<BTreeMap<String, std::net::IpAddr>>(text).unwrap_err();
         assert_eq!(
@@ -224,7 +227,7 @@ mod tests {
     // spec: TOOL-29
     #[test]
     fn a_result_is_checked_against_its_schema() {
-        let validator = validator(json!({}), Origin::Type);
+        let validator = validator(json!({}), SchemaOrigin::Type);
         let check = |text| validator.check_output(Some(&RawJson::from_text(text).unwrap()));
         assert_eq!(check("3"), Ok(()));
         assert_eq!(check("4").unwrap_err(), "`structuredContent`: expected at most 3, found 4");

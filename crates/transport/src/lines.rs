@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use bowline_proto::codec::Received;
 use bowline_proto::codec::lines::LineReader;
-use bowline_proto::codec::one_line::in_one_line;
 use bowline_proto::limits::Limits;
+use bowline_proto::one_line::in_one_line;
 use bowline_proto::transmit::Transmit;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};

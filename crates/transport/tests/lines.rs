@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::codec::Received;
-use bowline_proto::codec::long::{LongMessages, Oversize};
 use bowline_proto::limits::Limits;
+use bowline_proto::limits::long::{LongMessages, Oversize};
 use bowline_transport::duplex::duplex;
 use bowline_transport::lines::{LinesReader, LinesWriter};
 use bowline_transport::transport::{Reader, Transport, Writer};

@@ -239,12 +239,6 @@ impl Revision {
         self == V2025_11_25
     }
 
-    /// Both sides must keep to the revision and the capabilities that they negotiated. Before, they
-    /// only should.
-    pub fn binds_to_negotiation(self) -> bool {
-        V2025_06_18 <= self
-    }
-
     /// `message` in progress notifications.
     pub fn has_progress_message(self) -> bool {
         V2025_03_26 <= self

@@ -27,7 +27,12 @@ const ROWS: &[Row] = &[
     Row { name: "store-redis", uses: &["store"], strict: false },
     Row { name: "auth", uses: &["proto", "types"], strict: true },
     Row { name: "skills", uses: &["types"], strict: true },
-    Row { name: "http", uses: &["auth", "proto", "store", "transport", "types"], strict: false },
+    Row { name: "http-front", uses: &[], strict: true },
+    Row {
+        name: "http",
+        uses: &["auth", "http-front", "proto", "store", "transport", "types"],
+        strict: false,
+    },
     Row {
         name: "server",
         uses: &["auth", "http", "json-schema", "proto", "skills", "transport", "types", "store"],

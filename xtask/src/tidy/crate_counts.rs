@@ -19,8 +19,8 @@ const MANIFEST: &str = "crates/bowline/Cargo.toml";
 /// among them.
 const ROWS: &[(&str, usize, Option<&str>)] = &[
     ("server,macros", 44, Some("ring")),
-    ("http,macros", 55, Some("ring")),
-    ("http,macros,auth-server", 86, None),
+    ("http,macros", 56, Some("ring")),
+    ("http,macros,auth-server", 87, None),
     ("http-client", 73, Some("bowline-auth")),
     ("auth-client", 74, None),
     ("server,macros,skills", 53, Some("bowline-auth")),

@@ -69,7 +69,7 @@ impl Relay {
             listening.streams.push((Some(followed), changes));
         }
         let mut change = request::ReportedChange::Acknowledged(honoured);
-        while request.parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
+        while request.parts.outbox.send(Outgoing::Change(change)).await.is_ok() {
             change = match poll_fn(|cx| listening.poll(self, cx)).await {
                 Ok(change) => change,
                 Err(error) => return Err(refusal::of(&error, &request)),

@@ -289,6 +289,6 @@ impl Subscription<'_> {
 
     async fn report(&self, change: ReportedChange) {
         // Fails if the caller is gone; then this call is dropped.
-        let _ = self.outbox.say(Outgoing::Change(change)).await;
+        let _ = self.outbox.send(Outgoing::Change(change)).await;
     }
 }

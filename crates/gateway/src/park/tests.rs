@@ -47,7 +47,7 @@ impl Asking {
             let reply = Reply::new(move |answer| _ = sender.send(answer));
             let request_ = InputRequest::Elicit(question);
             let asked = OutgoingQuestion { request: request_, reply, task: None };
-            if request.parts.outbox.say(Outgoing::Ask(asked)).await.is_err() {
+            if request.parts.outbox.send(Outgoing::Ask(asked)).await.is_err() {
                 return Err(ErrorObject::internal("it cannot ask"));
             }
             tokio::select! {

@@ -10,8 +10,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bowline_proto::codec::Received;
-use bowline_proto::codec::long::{LongMessages, Oversize};
 use bowline_proto::codec::sse::SseReader;
+use bowline_proto::limits::long::{LongMessages, Oversize};
 use bowline_proto::sync::poll_once;
 use bowline_types::text::with_causes;
 use bytes::{BufMut, Bytes, BytesMut};

@@ -18,7 +18,7 @@ use bowline_auth::error::Error;
 use bowline_auth::fetch::{FetchLimits, FetchRequest, Fetched, Fetcher};
 use bowline_auth::secret::Secret;
 use bowline_auth::url::Url;
-use bowline_proto::codec::long::LongMessages;
+use bowline_proto::limits::long::LongMessages;
 use bowline_proto::sync::lock;
 use bowline_types::text::{shown_url, with_causes};
 use bytes::Bytes;

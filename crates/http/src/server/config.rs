@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bowline_store::{Backend, MemoryBackend};
 
 use super::admit::{Admit, Verification};
+use super::browser_page::BrowserPage;
 use super::gate::Gate;
 use super::limits::HttpLimits;
 
@@ -44,6 +45,8 @@ pub struct HttpConfig {
     pub(super) verification: Verification,
     /// The URL that the page for browsers names, if it is not the one that the browser opened.
     pub(super) shown_url: Option<String>,
+    /// The page for browsers.
+    pub(super) page: Option<BrowserPage>,
     #[cfg(feature = "http2")]
     pub(super) http2: bool,
     pub(super) store: Arc<dyn Backend>,
@@ -64,6 +67,7 @@ impl HttpConfig {
             sse2024: false,
             verification: Verification::None,
             shown_url: None,
+            page: None,
             #[cfg(feature = "http2")]
             http2: false,
             store: Arc::new(MemoryBackend::default()),
@@ -90,6 +94,14 @@ impl HttpConfig {
     #[must_use]
     pub fn with_shown_url(mut self, url: impl Into<String>) -> Self {
         self.shown_url = Some(url.into());
+        self
+    }
+
+    /// Sets the page that a person gets who opens the address in a browser, in place of an error as
+    /// JSON. Its status is that of the error.
+    #[must_use]
+    pub fn with_page(mut self, page: BrowserPage) -> Self {
+        self.page = Some(page);
         self
     }
 

@@ -18,6 +18,7 @@ use super::callers::Callers;
 use super::config::{HttpConfig, Sessions};
 use super::heartbeat::Heartbeat;
 use super::limits::HttpLimits;
+use super::random_id;
 use super::slots::Slots;
 
 /// Clones the service for a call, waits until it is ready, and calls it.
@@ -93,7 +94,7 @@ impl Core {
             heartbeat: OnceLock::new(),
             config,
             // Without randomness no session is opened either.
-            replica: super::legacy::new_id().unwrap_or_default(),
+            replica: random_id::new_id().unwrap_or_default(),
             session_streams: AtomicUsize::new(0),
             refused: Arc::default(),
             last: AtomicU64::new(0),

@@ -3,7 +3,8 @@
 //!
 //! In reading order:
 //!
-//! * `post` — the whole life of a POST in a session; `handshake` — a POST that opens a session;
+//! * `post` — the whole life of a POST in a session, `posted` — what it keeps of its message;
+//!   `handshake` — a POST that opens a session;
 //! * `get` — the GET stream, new or resumed; `resume` — the stream of a POST, resumed; `delete` — the
 //!   end of a session;
 //! * `sse2024` — both endpoints of 2024-11-05;
@@ -25,6 +26,7 @@ mod handshake;
 mod item;
 mod lookup;
 mod post;
+mod posted;
 mod record;
 mod refusals;
 mod replica;
@@ -38,5 +40,4 @@ mod stream_mark;
 pub(super) use self::delete::delete;
 pub(super) use self::get::get;
 pub(super) use self::post::post;
-pub(super) use self::record::new_id;
 pub(super) use self::sessions::OpenSessions;

@@ -9,6 +9,8 @@
 
 use std::time::Duration;
 
+use bowline_http_front::FrontLimits;
+
 /// The bounds of an HTTP server. Each is finite; there is no way to say "unlimited".
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -104,6 +106,24 @@ pub struct HttpLimits {
     pub lame_duck: Duration,
     /// How long calls may still run after the server began to stop.
     pub drain: Duration,
+}
+
+impl HttpLimits {
+    /// Those of connections, which hold on a [`Listener`](super::Listener) only.
+    pub(super) fn front(&self) -> FrontLimits {
+        let mut front = FrontLimits::default();
+        front.connections = self.connections;
+        front.connections_per_address = self.connections_per_address;
+        front.crowded = self.crowded;
+        front.head = self.head;
+        front.idle = self.idle;
+        front.stall = self.stall;
+        front.pace = self.pace;
+        front.unreachable = self.unreachable;
+        front.keep_alive = self.keep_alive;
+        front.requests_per_connection = self.requests_per_connection;
+        front
+    }
 }
 
 impl Default for HttpLimits {

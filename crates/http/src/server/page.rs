@@ -1,8 +1,7 @@
-//! The page for a person who opens the address of an endpoint in a browser.
+//! When a browser gets a page, and what the page can say.
 //!
-//! A browser asks for `text/html` and cannot do anything with a JSON-RPC error. It gets a page that
-//! says what the address is, what the server offers and how to add it to a host. The page has no
-//! script, and everything in it that comes from the server or the request is escaped.
+//! A browser asks for `text/html` and cannot do anything with a JSON-RPC error. If the program has set
+//! a [`BrowserPage`](super::BrowserPage), it gets that. What the page looks like is the business of the program.
 //!
 //! The status stays what it is for every GET that is no stream: 405, or 401 without a good
 //! credential. The protocol demands it (HTTP-40), and browsers show the page all the same. Requests
@@ -10,9 +9,6 @@
 //!
 //! The lists are those that an anonymous modern client gets: the endpoint asks its own service, with
 //! the pace and the slots of the caller. A server with authorization tells nothing about itself.
-
-mod entries;
-mod html;
 
 use std::time::Duration;
 
@@ -25,9 +21,9 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use serde::Deserialize;
 
-use self::html::{Described, Offer, Page};
 use super::admit::Verification;
 use super::body::Body;
+use super::browser_page::{Described, Offer, PageContent};
 use super::config::HttpConfig;
 use super::endpoint::{Begun, Endpoint};
 use super::inbound::Inbound;
@@ -38,9 +34,10 @@ const LISTS_WITHIN: Duration = Duration::from_secs(2);
 
 impl Endpoint {
     /// The page in place of a refusal, whose status and headers stay. An endpoint with authorization
-    /// says nothing about itself on it.
+    /// says nothing about itself on it. Without a page the refusal stays as it is.
     pub(super) async fn page(&self, inbound: &Inbound, refused: Response<Body>) -> Response<Body> {
         let config = self.config();
+        let Some(page) = &config.page else { return refused };
         let described = match config.verification {
             Verification::None => {
                 let offers = tokio::time::timeout(LISTS_WITHIN, self.offers(inbound)).await;
@@ -48,9 +45,10 @@ impl Endpoint {
             }
             Verification::Own(_) | Verification::Outer => None,
         };
-        let text = Page { url: &url(config, &inbound.parts), described }.to_string();
-        let mut response = refused.map(|_| Body::full(text.into()));
-        protect(response.headers_mut());
+        let url = url(config, &inbound.parts);
+        let html = (page.html)(&PageContent { url: &url, described });
+        let mut response = refused.map(|_| Body::full(html.into()));
+        protect(response.headers_mut(), page.policy);
         response
     }
 
@@ -91,8 +89,7 @@ impl Endpoint {
 }
 
 /// Headers that keep the page from being run, framed, sniffed or stored.
-fn protect(headers: &mut HeaderMap) {
-    let policy = html::content_security_policy();
+fn protect(headers: &mut HeaderMap, policy: &'static str) {
     let fixed = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -108,13 +105,10 @@ fn protect(headers: &mut HeaderMap) {
 
 /// The address to give to clients: the public URL, or else the one that the browser asked for.
 fn url(config: &HttpConfig, parts: &Parts) -> String {
-    match &config.shown_url {
-        Some(url) => entries::clean(url),
-        None => {
-            let origin = config.gate.origin_of(parts).unwrap_or_default();
-            entries::clean(&format!("{origin}{}", parts.uri.path()))
-        }
-    }
+    config.shown_url.clone().unwrap_or_else(|| {
+        let origin = config.gate.origin_of(parts).unwrap_or_default();
+        format!("{origin}{}", parts.uri.path())
+    })
 }
 
 /// The lists that the page shows, in its order. Only members that a list has are read.

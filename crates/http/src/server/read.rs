@@ -76,25 +76,6 @@ where
     }
 }
 
-/// Whether all of a body has come. A piece that is there is discarded; this does not wait for more.
-///
-/// hyper holds one piece at most while a request is answered, so a long body counts as still to come.
-pub(super) async fn has_come<B>(mut body: Pin<&mut B>) -> bool
-where
-    B: Body,
-    B::Error: fmt::Display,
-{
-    while !body.is_end_stream() {
-        let mut piece = std::future::poll_fn(|cx| poll_piece(body.as_mut(), None, cx));
-        match poll_once(&mut piece).await {
-            Poll::Ready(Some(Ok(_))) => {}
-            Poll::Ready(None) => return true,
-            Poll::Ready(Some(Err(_))) | Poll::Pending => return false,
-        }
-    }
-    true
-}
-
 /// Collects the pieces without a timer. One piece is passed on without a copy; only a second piece
 /// begins a buffer. A body takes room only for the bytes beyond `free`, so short messages touch no
 /// shared counter.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::ClientConfig;
-use bowline_proto::codec::long::LongMessages;
 use bowline_proto::limits::Limits;
+use bowline_proto::limits::long::LongMessages;
 use bowline_transport::connect::{Link, connect};
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};

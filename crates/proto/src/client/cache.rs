@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 use super::{CallAnswer, CallRequest};
 use crate::request::ReportedChange;
-use crate::wire::splice;
+use crate::splice;
 
 /// How much a client stores, and for how long at most. A client stores nothing unless it sets them
 /// ([`ClientConfig::with_cache`](super::ClientConfig::with_cache)).

@@ -13,12 +13,12 @@ use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::text::counted;
 
-use crate::codec::long::Oversize;
 use crate::limits::Limits;
+use crate::limits::long::Oversize;
 use crate::mirror::ParamHeader;
 use crate::request::{Input, SuccessKind};
+use crate::splice;
 use crate::transmit::FailureKind;
-use crate::wire::splice;
 
 /// A call to send.
 ///

@@ -14,8 +14,8 @@ use bowline_types::revision::Revision;
 use super::CacheOptions;
 use super::keep_alive::KeepAlive;
 use crate::limits::Limits;
-use crate::wire::project::Project;
-use crate::wire::splice;
+use crate::project::Project;
+use crate::splice;
 
 /// The configuration of a client: identity, capabilities, revisions, limits. Shared by a connection
 /// and its driver.

@@ -57,10 +57,10 @@ use crate::codec::Received;
 use crate::frame::Frame;
 use crate::pace::Pace;
 use crate::request::{ExchangeId, ReportedChange};
+use crate::splice;
 use crate::table::hash::CountedKeys;
 use crate::table::outgoing::{Expired, OutgoingRequests};
 use crate::transmit::Transmit;
-use crate::wire::splice;
 
 /// What happened on a connection, for its driver. For each call there is exactly one
 /// [`Answered`](Self::Answered), unless the driver cancels it.

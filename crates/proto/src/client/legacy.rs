@@ -14,7 +14,7 @@ use bowline_types::revision::Revision;
 use bowline_types::text::excerpt;
 
 use crate::frame::{MethodName, RequestMessage};
-use crate::wire::splice;
+use crate::splice;
 
 /// A request of the server. Everything that a legacy server may request of a client.
 #[derive(Debug)]

@@ -33,8 +33,8 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 
 use super::ClientConfig;
+use crate::project::Project;
 use crate::transmit::{ConnectFailure, FailureKind, SendFailure};
-use crate::wire::project::Project;
 
 /// A server, as it described itself in the negotiation. Fixed for the life of the connection; a
 /// renewed session must agree on the same revision.

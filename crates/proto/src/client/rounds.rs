@@ -12,7 +12,7 @@ use bowline_types::json::RawJson;
 use super::CallRequest;
 use super::ask::AskId;
 use crate::request::ExchangeId;
-use crate::wire::splice;
+use crate::splice;
 
 /// A call in flight, with what is needed to send it again. It moves with the call: from the table
 /// of awaited answers into a [`Round`], back again, or among the postponed calls.

@@ -18,8 +18,8 @@
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::memchr;
 
-use super::long::{LongMessageShare, LongMessages, Oversize};
 use super::skipped::{Skipped, Skipping};
+use crate::limits::long::{LongMessageShare, LongMessages, Oversize};
 
 /// Capacity kept between lines. A larger buffer is freed after use.
 const KEEP: usize = 64 * 1024;

@@ -7,8 +7,8 @@ use bowline_types::id::RequestId;
 use bytes::Bytes;
 
 use super::Received;
-use super::long::Oversize;
 use crate::frame::{last_members, value_within, whole_characters};
+use crate::limits::long::Oversize;
 
 /// The most bytes kept of each end of a message.
 pub(super) const END: usize = 4096;

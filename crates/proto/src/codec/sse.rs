@@ -12,8 +12,8 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use memchr::{memchr2, memchr2_iter};
 
 use super::Received;
-use super::long::{LongMessageShare, LongMessages, Oversize};
 use super::skipped::Skipping;
+use crate::limits::long::{LongMessageShare, LongMessages, Oversize};
 
 /// The longest line that is not `data`, in bytes. Longer ones are skipped.
 const FIELD: usize = 64 * 1024;

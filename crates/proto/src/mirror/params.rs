@@ -107,8 +107,8 @@ impl ParamHeaders {
         for mark in marks {
             let header = format!("Mcp-Param-{}", mark.name);
             let place = || format!("params.arguments.{}", mark.path.join("."));
-            let said = self.once(&mark.name, &header)?;
-            let (said, meant) = match (said, scalar(arguments, &mark.path)) {
+            let value = self.once(&mark.name, &header)?;
+            let (value, argument) = match (value, scalar(arguments, &mark.path)) {
                 (None, None) => continue,
                 (None, Some(_)) => {
                     let place = place();
@@ -116,12 +116,13 @@ impl ParamHeaders {
                         "the header `{header}` is missing; it repeats `{place}`"
                     )));
                 }
-                (Some(said), meant) => (said, meant),
+                (Some(value), argument) => (value, argument),
             };
-            let decoded = value::decode(said).ok_or_else(|| undecodable(&header, said))?;
-            if !meant.as_ref().is_some_and(|meant| meant.is_said_by(&decoded)) {
-                let meant = meant.map_or_else(|| "nothing".to_owned(), |meant| meant.to_string());
-                return Err(differs(&header, &decoded, &place(), &meant));
+            let decoded = value::decode(value).ok_or_else(|| undecodable(&header, value))?;
+            if !argument.as_ref().is_some_and(|argument| argument.equals_header(&decoded)) {
+                let argument =
+                    argument.map_or_else(|| "nothing".to_owned(), |argument| argument.to_string());
+                return Err(differs(&header, &decoded, &place(), &argument));
             }
         }
         Ok(())
@@ -161,7 +162,7 @@ impl ParamHeaders {
 impl Scalar {
     /// Whether the decoded value of a header equals this value. Integers are compared as numbers,
     /// so `42.0` equals `42` (HDR-13).
-    fn is_said_by(&self, value: &str) -> bool {
+    fn equals_header(&self, value: &str) -> bool {
         match self {
             Self::Text(text) => value == text,
             Self::Boolean(boolean) => value == boolean.to_string(),
@@ -251,14 +252,14 @@ mod tests {
     #[test]
     fn headers_that_repeat_their_arguments_pass() {
         let marks = marks(&[("a", "A"), ("n", "N")]);
-        for (given, said) in [
+        for (given, sent) in [
             (r#"{"a":"Hello"}"#, headers(&[("a", Some("=?base64?SGVsbG8=?="))])),
             (r#"{"a":"SGVsbG8="}"#, headers(&[("A", Some("SGVsbG8="))])),
             (r#"{"a":"x","n":42}"#, headers(&[("a", Some(" x ")), ("n", Some("42.0"))])),
             (r#"{"a":null}"#, headers(&[("other", None)])),
             ("{}", headers(&[])),
         ] {
-            assert_eq!(said.check(&marks, &arguments(given)), Ok(()), "{given}");
+            assert_eq!(sent.check(&marks, &arguments(given)), Ok(()), "{given}");
         }
     }
 
@@ -266,14 +267,14 @@ mod tests {
     #[test]
     fn headers_that_do_not_are_refused() {
         let marks = marks(&[("a", "A")]);
-        for said in [
+        for sent in [
             headers(&[]),
             headers(&[("a", Some("other"))]),
             headers(&[("a", Some("=?base64?SGVsbG8?="))]),
             headers(&[("a", None)]),
             headers(&[("a", Some("Hello")), ("A", Some("Hello"))]),
         ] {
-            let error = said.check(&marks, &arguments(r#"{"a":"Hello"}"#)).unwrap_err();
+            let error = sent.check(&marks, &arguments(r#"{"a":"Hello"}"#)).unwrap_err();
             assert_eq!(error.code, bowline_types::error::code::HEADER_MISMATCH);
             assert!(error.message.contains("`Mcp-Param-A`"), "{error}");
         }

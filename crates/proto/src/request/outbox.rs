@@ -27,8 +27,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::ExchangeId;
+use crate::splice;
 use crate::sync::poll_once;
-use crate::wire::splice;
 
 /// A message that a handler sends before its answer. The same for both eras. What an era does not
 /// have is dropped, or fails as the variant says, where the message is written.
@@ -364,7 +364,7 @@ impl Outbox {
     /// An outbox that is closed from the start. For calls that have no client to speak to, such as
     /// tests and calls of a server to itself.
     pub fn closed() -> Self {
-        Self::new(ExchangeId(0), Arc::new(Nowhere))
+        Self::new(ExchangeId(0), Arc::new(ClosedSink))
     }
 
     /// Sends a message if there is room. Progress and logs are silently dropped if there is none.
@@ -390,7 +390,7 @@ impl Outbox {
     ///
     /// Gives the message back if the connection is closed. An outbox that takes no message although
     /// it is ready at once, 64 times in a row, counts as closed.
-    pub async fn say(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
+    pub async fn send(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
         let mut unsent = outgoing;
         let mut refusals = 0;
         while refusals < MOST_REFUSALS {
@@ -480,7 +480,7 @@ impl fmt::Debug for ConnectionId {
 pub trait Sink: Send + Sync {
     /// Ready when [`emit`](Self::emit) would take a message of this call, or when it never will
     /// again. A sink that passes messages on to an outbox must be ready only when that one is:
-    /// [`Outbox::say`] takes a sink that is always ready, and takes no message, for closed.
+    /// [`Outbox::send`] takes a sink that is always ready, and takes no message, for closed.
     fn poll_ready(&self, exchange: ExchangeId, cx: &mut Context<'_>) -> Poll<()>;
 
     /// Takes a message of a call.
@@ -492,9 +492,9 @@ pub trait Sink: Send + Sync {
 }
 
 /// The sink of a closed outbox.
-struct Nowhere;
+struct ClosedSink;
 
-impl Sink for Nowhere {
+impl Sink for ClosedSink {
     fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
@@ -539,7 +539,7 @@ mod tests {
     /// Sends a message to a sink; returns whether the sink took it.
     fn is_sent(sink: Arc<dyn Sink>) -> bool {
         let outbox = Outbox::new(ExchangeId(1), sink);
-        let mut sending = pin!(outbox.say(Outgoing::Change(ReportedChange::Tools)));
+        let mut sending = pin!(outbox.send(Outgoing::Change(ReportedChange::Tools)));
         let mut cx = Context::from_waker(Waker::noop());
         let mut polls = 0..100_000;
         loop {
@@ -554,7 +554,7 @@ mod tests {
     fn a_message_that_loses_a_thousand_races_for_room_is_sent_and_not_taken_for_closed() {
         let lost = AtomicUsize::new(1000);
         assert!(is_sent(Arc::new(Contended { polls: AtomicUsize::new(0), lost })));
-        assert!(!is_sent(Arc::new(Nowhere)), "a closed one gives it back");
+        assert!(!is_sent(Arc::new(ClosedSink)), "a closed one gives it back");
     }
 
     #[test]

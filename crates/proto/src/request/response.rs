@@ -25,7 +25,7 @@ use bytestring::ByteString;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wire::project::Project;
+use crate::project::Project;
 
 /// The answer to a call. The connection adds the id. An [`ErrorObject`] goes to the client as it
 /// is; errors that are not for the client never get here.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use crate::wire::splice;
+use crate::splice;
 
 /// The number of a batch on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

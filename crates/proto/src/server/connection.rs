@@ -42,9 +42,10 @@ use crate::pace::Pace;
 use crate::request::{
     ExchangeId, Outgoing, Owner, QuestionError, ReportedChange, Request, Response, Sink,
 };
+use crate::splice;
 use crate::table::exchanges::ExchangeTable;
 use crate::transmit::{Role, Route, Transmit};
-use crate::wire::{KnownClient, splice};
+use crate::wire::KnownClient;
 
 /// What the driver of a connection has to do.
 ///

@@ -27,12 +27,13 @@ use crate::admission::Admitted;
 use crate::limits::Limits;
 use crate::mirror::ParamHeaders;
 use crate::pace::Pace;
+use crate::project::Project;
 use crate::request::{
     Access, ExchangeId, Extensions, Outbox, Owner, Parts, ProgressUpdate, ReportedChange, Request,
     Response, Sink, Success, SuccessKind,
 };
-use crate::wire::project::Project;
-use crate::wire::{legacy, modern, splice};
+use crate::splice;
+use crate::wire::{legacy, modern};
 
 /// One request being served. From admission to the answer. Dropping it answers nothing.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ pub struct Exchange {
     /// `None` if the caller wants no progress; then none is sent (PROG-13).
     progress: Option<ProgressToken>,
     /// The last progress that was reported. It only grows.
-    told: f64,
+    last_progress: f64,
     log_level: Option<LoggingLevel>,
     /// The rate limit of log messages, made with the first of them.
     logs: Option<Pace>,
@@ -59,7 +60,7 @@ impl Exchange {
             method,
             revision: envelope.revision,
             progress: envelope.progress.clone(),
-            told: f64::NEG_INFINITY,
+            last_progress: f64::NEG_INFINITY,
             log_level: envelope.log_level,
             logs: None,
         };
@@ -100,11 +101,11 @@ impl Exchange {
     /// Progress must grow (PROG-4); infinity and NaN have no JSON.
     pub fn progress(&mut self, advance: ProgressUpdate) -> Option<Bytes> {
         let token = self.progress.clone()?;
-        let grows = advance.progress > self.told && advance.progress.is_finite();
+        let grows = advance.progress > self.last_progress && advance.progress.is_finite();
         if !grows {
             return None;
         }
-        self.told = advance.progress;
+        self.last_progress = advance.progress;
         let mut params = ProgressParams::new(token, advance.progress);
         params.total = advance.total.filter(|total| total.is_finite());
         params.message = advance.message;

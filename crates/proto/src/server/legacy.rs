@@ -37,13 +37,13 @@ use crate::frame::ResponseMessage;
 use crate::limits::Limits;
 use crate::members::Members;
 use crate::pace::Pace;
+use crate::project::Project;
 use crate::request::{
     ClientProfile, ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Reply,
     ReportedChange, Response, SessionLevel, Success,
 };
+use crate::splice;
 use crate::table::outgoing::{Expired, OutgoingRequests, Taken, Timing};
-use crate::wire::project::Project;
-use crate::wire::splice;
 
 mod subscribed_resources;
 mod tasks;

@@ -95,22 +95,44 @@ impl SessionSnapshot {
     ///
     /// Otherwise a later request would write it, over what the client has set on another connection
     /// meanwhile.
-    pub fn take_back(&mut self, request: &RequestMessage, saved: &Self) {
+    pub fn take_back(&mut self, change: &SessionChange, saved: &Self) {
+        match change {
+            SessionChange::LogLevel(level) if self.log_level == *level => {
+                self.log_level = saved.log_level;
+            }
+            SessionChange::LogLevel(_) => {}
+            SessionChange::Followed(uri) if saved.followed.contains(uri) => {
+                self.followed.insert(uri.clone());
+            }
+            SessionChange::Followed(uri) => {
+                self.followed.remove(uri);
+            }
+        }
+    }
+}
+
+/// What a request of the client changes in its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionChange {
+    /// The least severe log message that the client wants.
+    LogLevel(LoggingLevel),
+    /// Whether the client follows the resource with this URI.
+    Followed(String),
+}
+
+impl SessionChange {
+    /// The change that a request makes, if it makes one.
+    pub fn of(request: &RequestMessage) -> Option<Self> {
         match request.method {
             MethodName::Known(Method::LoggingSetLevel) => {
-                let Ok(params) = request.params.parse_all::<SetLevelParams>() else { return };
-                if self.log_level == params.level {
-                    self.log_level = saved.log_level;
-                }
+                let params = request.params.parse_all::<SetLevelParams>().ok()?;
+                Some(Self::LogLevel(params.level))
             }
             MethodName::Known(Method::ResourcesSubscribe | Method::ResourcesUnsubscribe) => {
-                let Ok(params) = request.params.parse_all::<SubscribeParams>() else { return };
-                match saved.followed.contains(&params.uri) {
-                    true => self.followed.insert(params.uri),
-                    false => self.followed.remove(&params.uri),
-                };
+                let params = request.params.parse_all::<SubscribeParams>().ok()?;
+                Some(Self::Followed(params.uri))
             }
-            _ => {}
+            _ => None,
         }
     }
 }
@@ -164,7 +186,7 @@ mod tests {
             let text =
                 format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
             match Frame::parse(&text.into(), &Limits::default()) {
-                Ok(Frame::Message(Message::Request(request))) => request,
+                Ok(Frame::Message(Message::Request(request))) => SessionChange::of(&request),
                 other => panic!("{other:?}"),
             }
         };
@@ -174,14 +196,15 @@ mod tests {
             ("logging/setLevel", r#"{"level":"error"}"#),
             ("tools/list", "{}"),
         ] {
-            ours.take_back(&refused(method, params), &saved);
+            refused(method, params).iter().for_each(|change| ours.take_back(change, &saved));
         }
         assert_eq!(
             ours,
             level(LoggingLevel::Debug, &["a:1", "a:3"]),
             "another request set the level"
         );
-        ours.take_back(&refused("logging/setLevel", r#"{"level":"debug"}"#), &saved);
+        let level = refused("logging/setLevel", r#"{"level":"debug"}"#);
+        ours.take_back(&level.unwrap(), &saved);
         assert_eq!(ours.log_level, LoggingLevel::Info);
     }
 

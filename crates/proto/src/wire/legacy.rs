@@ -9,10 +9,11 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
+use super::Envelope;
 use super::modern::read;
-use super::{Envelope, splice};
 use crate::members::Members;
 use crate::request::{ClientProfile, Success};
+use crate::splice;
 
 /// Reads the envelope of a request in a session. The client is known from the handshake. Level and
 /// input are absent: a session sets its log level once, and questions are requests of their own

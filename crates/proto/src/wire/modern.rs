@@ -8,10 +8,11 @@ use bowline_types::meta::key;
 use bowline_types::method::Method;
 use bytes::Bytes;
 
-use super::{Envelope, KnownClient, splice};
+use super::{Envelope, KnownClient};
 use crate::classify::ModernClaim;
 use crate::members::Members;
 use crate::request::{Input, Success, SuccessKind};
+use crate::splice;
 
 /// Reads the envelope of a modern request from its `_meta`. `inputResponses` and `requestState` are
 /// read only for methods that may ask; elsewhere they are unknown members and ignored.

@@ -2,10 +2,10 @@
 
 use bowline_proto::client::{ClientEvent, Delivery, NegotiationError};
 use bowline_proto::codec::Received;
-use bowline_proto::codec::long::Oversize;
 use bowline_proto::codec::skipped::Skipped;
 use bowline_proto::frame::ResponseMessage;
 use bowline_proto::limits::Limits;
+use bowline_proto::limits::long::Oversize;
 use bowline_proto::request::ExchangeId;
 use bowline_types::json::RawJson;
 use bowline_types::revision::Revision;

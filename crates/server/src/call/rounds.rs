@@ -56,8 +56,8 @@ struct Memory {
     #[serde(default)]
     changed: usize,
     /// Questions of the last round, and answered older ones; keys are unique.
-    questions: Vec<RecordedQuestion>,
-    steps: Vec<RecordedStep>,
+    questions: Vec<RememberedQuestion>,
+    steps: Vec<RememberedStep>,
 }
 
 /// A fingerprint of a question, with a secret that the client does not know.
@@ -66,7 +66,7 @@ pub(crate) struct Fingerprint(String);
 
 /// A question, and the answer that was given to it.
 #[derive(Debug, Serialize, Deserialize)]
-struct RecordedQuestion {
+struct RememberedQuestion {
     key: String,
     /// Serialized as `pin`, as in the states that clients hold already.
     #[serde(rename = "pin")]
@@ -78,7 +78,7 @@ struct RecordedQuestion {
 
 /// A step that was taken, and what it gave.
 #[derive(Debug, Serialize, Deserialize)]
-struct RecordedStep {
+struct RememberedStep {
     key: String,
     result: RawJson,
 }
@@ -196,7 +196,7 @@ impl Rounds {
     pub(crate) fn keep_step(&self, key: &str, result: RawJson) {
         let steps = &mut lock(&self.0).memory.steps;
         steps.retain(|step| step.key != key);
-        steps.push(RecordedStep { key: key.to_owned(), result });
+        steps.push(RememberedStep { key: key.to_owned(), result });
     }
 }
 
@@ -230,7 +230,7 @@ impl Round {
         let mut requests = InputRequests::new();
         for UnansweredQuestion { key, fingerprint, request } in std::mem::take(&mut self.open) {
             self.memory.questions.retain(|known| known.key != key);
-            self.memory.questions.push(RecordedQuestion {
+            self.memory.questions.push(RememberedQuestion {
                 key: key.clone(),
                 fingerprint,
                 answer: None,

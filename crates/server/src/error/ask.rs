@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use bowline_proto::project::Project;
 use bowline_proto::request::{Parts, QuestionError};
-use bowline_proto::wire::project::Project;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;

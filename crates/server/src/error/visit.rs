@@ -40,7 +40,7 @@ impl Visit {
     pub async fn complete(&self) {
         if let Some(id) = self.page.elicitation_id.clone() {
             // If the client is gone, there is nothing to do.
-            _ = self.outbox.say(Outgoing::ElicitationComplete(id)).await;
+            _ = self.outbox.send(Outgoing::ElicitationComplete(id)).await;
         }
     }
 

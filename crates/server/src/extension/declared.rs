@@ -1,13 +1,12 @@
 //! What a server declares beside its features: extensions and experimental capabilities.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::json::Object;
 
 use super::Extension;
-use super::table::{self, ExtensionTable};
+use super::table::ExtensionTable;
 use crate::error::BuildError;
 use crate::states::States;
 
@@ -16,17 +15,11 @@ use crate::states::States;
 pub(crate) struct Extensions {
     list: Vec<Extension>,
     experimental: BTreeMap<String, Object>,
-    /// Makes the table. Set with the first extension, so that servers without any do not contain
-    /// the code.
-    link: Option<Link>,
 }
 
-type Link = fn(&[Extension], &States) -> Result<Arc<dyn ExtensionTable>, BuildError>;
-
 /// The extensions of a built server.
-#[derive(Clone, Default)]
 pub(crate) struct BuiltExtensions {
-    pub(crate) table: Option<Arc<dyn ExtensionTable>>,
+    pub(crate) table: ExtensionTable,
     experimental: BTreeMap<String, Object>,
 }
 
@@ -34,7 +27,6 @@ impl Extensions {
     /// Adds an extension that has been checked.
     pub(crate) fn add(&mut self, extension: Extension) {
         self.list.push(extension);
-        self.link = Some(table::build);
     }
 
     /// Adds an experimental capability.
@@ -48,7 +40,7 @@ impl Extensions {
     ///
     /// Says what is wrong.
     pub(crate) fn build(&self, states: &States) -> Result<BuiltExtensions, BuildError> {
-        let table = self.link.map(|link| link(&self.list, states)).transpose()?;
+        let table = ExtensionTable::new(&self.list, states)?;
         Ok(BuiltExtensions { table, experimental: self.experimental.clone() })
     }
 }
@@ -59,8 +51,6 @@ impl BuiltExtensions {
         for (name, settings) in &self.experimental {
             capabilities.experimental.insert(name.clone(), settings.clone());
         }
-        if let Some(table) = &self.table {
-            table.declare(capabilities);
-        }
+        self.table.declare(capabilities);
     }
 }

@@ -101,7 +101,7 @@ impl Callee for MethodEntry {
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<RawJson>> {
-        self.handler.call(call)
+        (self.handler)(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<RawJson>) -> Response {

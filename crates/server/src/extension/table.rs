@@ -18,31 +18,14 @@ use crate::layer::{ErasedService, Fault};
 use crate::run::{innermost, invoke};
 use crate::states::States;
 
-/// What the router needs of extensions. A trait, so that the code behind it is linked only into
-/// programs that have extensions.
-pub(crate) trait ExtensionTable: Send + Sync {
-    /// Serves a request or a notification, if an extension has its method.
-    fn serve(
-        &self,
-        request: &Request,
-        shared: &Arc<ServerShared>,
-    ) -> Option<BoxFuture<'static, Response>>;
-
-    /// Declares the extensions.
-    fn declare(&self, capabilities: &mut ServerCapabilities);
-
-    /// Why the server cannot be offered over HTTP without authorization, if it cannot.
-    fn needs_authorization(&self) -> Option<String>;
-}
-
 /// The extensions of a built server, with their methods by name.
-struct Table {
+pub(crate) struct ExtensionTable {
     extensions: Vec<Extension>,
-    methods: HashMap<Method, Target>,
+    methods: HashMap<Method, MethodTarget>,
 }
 
 /// A method, and where it is served.
-struct Target {
+struct MethodTarget {
     entry: Arc<MethodEntry>,
     /// The place of its extension.
     extension: usize,
@@ -50,49 +33,43 @@ struct Target {
     route: Option<ErasedService>,
 }
 
-/// Puts the extensions of a server into a table.
-///
-/// # Errors
-///
-/// If two of them have the same identifier or the same method, or a handler needs state that the
-/// server does not have.
-pub(super) fn build(
-    extensions: &[Extension],
-    states: &States,
-) -> Result<Arc<dyn ExtensionTable>, BuildError> {
-    let mut methods = HashMap::new();
-    for (number, extension) in extensions.iter().enumerate() {
-        let identifier = &extension.identifier;
-        if extensions.iter().take(number).any(|other| other.identifier == *identifier) {
-            let message = format!("the extension `{identifier}` was added twice");
-            return Err(BuildError::duplicate(message));
-        }
-        for entry in &extension.methods {
-            entry.check_states(states)?;
-            let target =
-                Target { entry: entry.clone(), extension: number, route: route(extension) };
-            if let Some(other) = methods.insert(entry.method(), target) {
-                let other: &Extension = &extensions[other.extension];
-                return Err(BuildError::duplicate(format!(
-                    "the extensions `{}` and `{identifier}` both have `{}`",
-                    other.identifier,
-                    entry.name()
-                )));
+impl ExtensionTable {
+    /// Puts the extensions of a server into a table.
+    ///
+    /// # Errors
+    ///
+    /// If two of them have the same identifier or the same method, or a handler needs state that the
+    /// server does not have.
+    pub(super) fn new(extensions: &[Extension], states: &States) -> Result<Self, BuildError> {
+        let mut methods = HashMap::new();
+        for (number, extension) in extensions.iter().enumerate() {
+            let identifier = &extension.identifier;
+            if extensions.iter().take(number).any(|other| other.identifier == *identifier) {
+                let message = format!("the extension `{identifier}` was added twice");
+                return Err(BuildError::duplicate(message));
+            }
+            for entry in &extension.methods {
+                entry.check_states(states)?;
+                let target = MethodTarget {
+                    entry: entry.clone(),
+                    extension: number,
+                    route: extension.layers.around(|| innermost::<MethodEntry>(Fault::Server)),
+                };
+                if let Some(other) = methods.insert(entry.method(), target) {
+                    let other: &Extension = &extensions[other.extension];
+                    return Err(BuildError::duplicate(format!(
+                        "the extensions `{}` and `{identifier}` both have `{}`",
+                        other.identifier,
+                        entry.name()
+                    )));
+                }
             }
         }
+        Ok(Self { extensions: extensions.to_vec(), methods })
     }
-    Ok(Arc::new(Table { extensions: extensions.to_vec(), methods }))
-}
 
-/// The layers of an extension around its methods.
-fn route(extension: &Extension) -> Option<ErasedService> {
-    let innermost = || innermost::<MethodEntry>(Fault::Server);
-    let wrapped = || extension.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
-    (!extension.layers.is_empty()).then(wrapped)
-}
-
-impl ExtensionTable for Table {
-    fn serve(
+    /// Serves a request or a notification, if an extension has its method.
+    pub(crate) fn serve(
         &self,
         request: &Request,
         shared: &Arc<ServerShared>,
@@ -113,7 +90,8 @@ impl ExtensionTable for Table {
         })
     }
 
-    fn declare(&self, capabilities: &mut ServerCapabilities) {
+    /// Declares the extensions.
+    pub(super) fn declare(&self, capabilities: &mut ServerCapabilities) {
         for extension in &self.extensions {
             // The identifier was checked when the extension was added.
             _ = capabilities.extensions.insert(&extension.identifier, extension.settings.clone());
@@ -123,18 +101,19 @@ impl ExtensionTable for Table {
         }
     }
 
-    fn needs_authorization(&self) -> Option<String> {
+    /// Why the server cannot be offered over HTTP without authorization, if it cannot.
+    pub(crate) fn needs_authorization(&self) -> Option<String> {
         let scoped = |extension: &&Extension| !extension.scopes.is_empty();
         if let Some(extension) = self.extensions.iter().find(scoped) {
             return Some(format!("extension `{}` needs scopes", extension.identifier));
         }
-        let verified = |target: &&Target| target.entry.signature().is_for_verified_callers();
+        let verified = |target: &&MethodTarget| target.entry.signature().is_for_verified_callers();
         let target = self.methods.values().find(verified)?;
         Some(format!("{} takes `Claims`", target.label()))
     }
 }
 
-impl Target {
+impl MethodTarget {
     fn label(&self) -> String {
         use crate::run::Callee as _;
         self.entry.label()

@@ -179,7 +179,7 @@ impl Context {
             return Err(unfit(format!("`{name}` cannot be sent: {reason}")));
         }
         let message = Box::new(ExtensionNotification { method, params });
-        _ = self.0.parts().outbox.say(Outgoing::Notification(message)).await;
+        _ = self.0.parts().outbox.send(Outgoing::Notification(message)).await;
         Ok(())
     }
 

@@ -117,7 +117,7 @@ impl Callee for Completer {
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<Completion>> {
-        self.handler.call(call)
+        (self.handler)(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<Completion>) -> Response {

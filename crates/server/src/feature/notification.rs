@@ -73,7 +73,7 @@ impl Callee for NotificationHandler {
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<()>> {
-        self.handler.call(call)
+        (self.handler)(call)
     }
 
     /// A notification is not answered, so an error of the handler is dropped.

@@ -13,13 +13,9 @@ use crate::call::Call;
 use crate::error::Result;
 use crate::extract::require_visits;
 
-/// A handler that gives an `R`, whatever its function takes and returns.
-pub(crate) type ErasedHandler<R> = Arc<dyn Erased<R>>;
-
-pub(crate) trait Erased<R>: Send + Sync {
-    /// Calls the handler, which runs when the future is polled.
-    fn call(&self, call: Call) -> BoxFuture<'static, Result<R>>;
-}
+/// A handler that gives an `R`, whatever its function takes and returns. It runs when the future is
+/// polled.
+pub(crate) type ErasedHandler<R> = Arc<dyn Fn(Call) -> BoxFuture<'static, Result<R>> + Send + Sync>;
 
 /// Forgets the type of a handler, and remembers how an `R` is made of what it returns. `respond`
 /// turns what the function returned into the result of its kind of feature.
@@ -47,24 +43,8 @@ where
     T: 'static,
     R: 'static,
 {
-    Arc::new(Function { function, respond })
-}
-
-struct Function<F, T, R> {
-    function: F,
-    respond: fn(T, &Call) -> Result<R>,
-}
-
-impl<F, Running, T, R> Erased<R> for Function<F, T, R>
-where
-    F: Fn(Call) -> Running + Send + Sync,
-    Running: Future<Output = Result<T>> + Send + 'static,
-    T: 'static,
-    R: 'static,
-{
-    fn call(&self, call: Call) -> BoxFuture<'static, Result<R>> {
-        let running = (self.function)(call.clone());
-        let respond = self.respond;
+    Arc::new(move |call| {
+        let running = function(call.clone());
         Box::pin(async move {
             let error = match running.await.and_then(|output| respond(output, &call)) {
                 Ok(output) => return Ok(output),
@@ -75,5 +55,5 @@ where
                 Err(error) => Err(error),
             }
         })
-    }
+    })
 }

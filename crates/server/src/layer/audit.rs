@@ -90,7 +90,7 @@ guards!(Audit, Audit::clone);
 impl Guard for Audit {
     fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
         let Some(method) = sent(&request) else { return Box::pin(next.run(request)) };
-        let pending = Pending::new(&self, method, &request);
+        let pending = PendingRecord::new(&self, method, &request);
         Box::pin(async move {
             let response = next.run(request).await;
             pending.end(&response);
@@ -100,13 +100,13 @@ impl Guard for Audit {
 }
 
 /// A call that has not ended. If it is dropped first, the call was cancelled.
-struct Pending {
+struct PendingRecord {
     write: Arc<dyn Fn(AuditRecord) + Send + Sync>,
     record: AuditRecord,
     begun: Instant,
 }
 
-impl Pending {
+impl PendingRecord {
     fn new(audit: &Audit, method: Method, request: &Request) -> Self {
         let parts = &request.parts;
         let record = AuditRecord {
@@ -127,7 +127,7 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingRecord {
     fn drop(&mut self) {
         self.record.duration = self.begun.elapsed();
         (self.write)(self.record.clone());

@@ -21,7 +21,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::JoinHandle;
 
-use super::{ListenRequest, Notify, Pending, Subscriber, Subscribers};
+use super::subscriber::{ListenRequest, PendingChanges, Subscriber};
+use super::{Notify, Subscribers};
 
 /// Changes within this time are published together.
 const TOGETHER: Duration = Duration::from_millis(100);
@@ -129,7 +130,8 @@ impl Publisher {
         if pending.is_empty() {
             return;
         }
-        let (origin, Pending { tools, prompts, resources, updated }) = (self.origin, pending);
+        let (origin, PendingChanges { tools, prompts, resources, updated }) =
+            (self.origin, pending);
         let changes = SharedChanges { origin, tools, prompts, resources, updated };
         let text = serde_json::to_vec(&changes).unwrap_or_default();
         while self.store.publish(&topic(), text.clone().into()).await.is_err() {
@@ -152,7 +154,7 @@ impl Receiver {
             if let Ok(mut messages) = store.listen(&topic()).await {
                 // What others published before is lost, also for clients that subscribed while this
                 // process joined.
-                self.tell_everything();
+                self.report_everything();
                 while let Some(message) = next(&mut messages).await {
                     self.handle(&message);
                 }
@@ -163,7 +165,7 @@ impl Receiver {
 
     fn handle(&self, message: &Bytes) {
         if message.is_empty() {
-            return self.tell_everything();
+            return self.report_everything();
         }
         // A process of another version may publish what this one cannot read.
         let Ok(changes) = serde_json::from_slice::<SharedChanges>(message) else { return };
@@ -171,17 +173,17 @@ impl Receiver {
             return;
         }
         let SharedChanges { tools, prompts, resources, updated, .. } = changes;
-        let mut pending = Pending { tools, prompts, resources, updated };
+        let mut pending = PendingChanges { tools, prompts, resources, updated };
         while let Some(change) = pending.take() {
-            self.tell(&change);
+            self.report(&change);
         }
     }
 
     /// Messages may have been missed, so anything may have changed. What a session with a handshake
     /// follows is known to its connection alone, which reports it for itself.
-    fn tell_everything(&self) {
+    fn report_everything(&self) {
         let lists = [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources];
-        lists.iter().for_each(|change| self.tell(change));
+        lists.iter().for_each(|change| self.report(change));
         let Some(subscribers) = self.subscribers.upgrade() else { return };
         let subscribers: Vec<_> = lock(&subscribers).by_number.values().cloned().collect();
         for subscriber in subscribers {
@@ -191,9 +193,9 @@ impl Receiver {
         }
     }
 
-    fn tell(&self, change: &ReportedChange) {
+    fn report(&self, change: &ReportedChange) {
         if let Some(subscribers) = self.subscribers.upgrade() {
-            Notify(subscribers).tell_all_but(Some(self.number), change);
+            Notify(subscribers).report_to_all_but(Some(self.number), change);
         }
     }
 }

@@ -1,8 +1,15 @@
 //! What subscribers hear, in virtual time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bowline_proto::request::{ExchangeId, Outbox, Outgoing, Sink};
 use bowline_store::backend::BoxFuture;
 use bowline_store::wrapper::{Operation, OperationKind, Wrapped, Wrapper};
+use bowline_types::subscription::SubscriptionFilter;
 
+use super::subscriber::MOST_RESOURCES;
 use super::*;
 
 fn request(filter: SubscriptionFilter) -> ListenRequest {
@@ -198,7 +205,7 @@ async fn a_message_of_a_mounted_server_waits_until_the_client_has_room() {
     let relay = listening.relay(filter, Outbox::new(ExchangeId(1), client.clone()));
     let mounted = Outbox::new(ExchangeId(1), relay);
     let message = Outgoing::ElicitationComplete("a".to_owned());
-    let sending = tokio::spawn(async move { mounted.say(message).await.is_ok() });
+    let sending = tokio::spawn(async move { mounted.send(message).await.is_ok() });
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(!sending.is_finished(), "the client is taken for gone");
     client.is_read.store(true, Ordering::Relaxed);

@@ -26,8 +26,7 @@ impl Router {
         &self,
         request: &Request,
     ) -> Option<BoxFuture<'static, Response>> {
-        let table = self.0.profile.extensions.table.as_ref()?;
-        table.serve(request, &self.0.shared)
+        self.0.profile.extensions.table.serve(request, &self.0.shared)
     }
 
     /// Serves a method of an extension that mounted servers may have, too; `None` if none of them

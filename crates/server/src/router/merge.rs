@@ -46,15 +46,15 @@ impl Router {
         }
     }
 
-    /// A mounted server that fails is left out of a list that begins before it. The result says so in
-    /// its metadata, and may not be stored: the next one may be complete. The client also gets a log
+    /// If a mounted server fails and the page does not begin with it, its items are skipped and the
+    /// page must not be cached. The metadata of the result names the server, and the client gets a log
     /// message if it wants any. If the whole server is one mounted server, its error is the answer.
     pub(super) async fn merge<P: Merged>(self, request: Request) -> Response {
         if !P::are_offered(&self.capabilities()) {
             return Err(not_offered(request.parts.method));
         }
         let mut sources = self.sources::<P>();
-        let (first, mut cursor) = match place(&request)? {
+        let (first, mut cursor) = match cursor_of(&request)? {
             None => (0, None),
             Some((source, cursor)) => {
                 let position = sources.iter().position(|it| it.as_str() == source);
@@ -297,7 +297,7 @@ merged! {
 }
 
 /// The source that a page begins with, and the place in its list.
-fn place(request: &Request) -> Result<Option<(String, Option<Cursor>)>, ErrorObject> {
+fn cursor_of(request: &Request) -> Result<Option<(String, Option<Cursor>)>, ErrorObject> {
     let cursor: Option<Cursor> =
         request.params.parse("cursor").map_err(ErrorObject::misread_params)?;
     let Some(cursor) = cursor else { return Ok(None) };

@@ -141,12 +141,12 @@ impl Router {
     }
 
     /// Notifies the client of changes of this server and of the mounted servers.
-    pub(super) async fn tell(&self, listening: &ListenStream, parts: &Parts) -> Response {
+    pub(super) async fn send_changes(&self, listening: &ListenStream, parts: &Parts) -> Response {
         if self.0.registry.mounts().is_empty() {
-            return self.tell_own(listening, parts).await;
+            return self.send_own_changes(listening, parts).await;
         }
         let company = self.listen_to_mounts(listening, parts).await;
-        accompanied(self.tell_own(listening, parts), company).await
+        accompanied(self.send_own_changes(listening, parts), company).await
     }
 
     /// Opens a `subscriptions/listen` to each mounted server that can notify of a requested change.

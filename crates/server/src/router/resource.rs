@@ -69,12 +69,12 @@ impl Router {
     /// Beyond the limits the first resources are kept.
     pub(super) fn listen(&self, request: Request) -> Result<Routed, ErrorObject> {
         let capabilities = self.capabilities();
-        let tells = capabilities.supports_tools_list_changed()
+        let can_notify = capabilities.supports_tools_list_changed()
             || capabilities.supports_prompts_list_changed()
             || capabilities.supports_resources_list_changed()
             || capabilities.supports_resources_subscribe()
             || has_tasks(&capabilities);
-        if !tells {
+        if !can_notify {
             return Err(not_offered(Method::SubscriptionsListen));
         }
         let params: ListenParams =
@@ -106,13 +106,19 @@ impl Router {
             if let Some(following) = following {
                 listening.follow(following.await?);
             }
-            router.tell(&listening, &parts).await
+            router.send_changes(&listening, &parts).await
         })))
     }
 
     /// Notifies the client of this server's changes that are not hidden from it.
-    pub(super) async fn tell_own(&self, listening: &ListenStream, parts: &Parts) -> Response {
-        listening.tell(parts, |uri, parts| self.presence(uri, parts) == Presence::Hidden).await
+    pub(super) async fn send_own_changes(
+        &self,
+        listening: &ListenStream,
+        parts: &Parts,
+    ) -> Response {
+        listening
+            .send_changes(parts, |uri, parts| self.presence(uri, parts) == Presence::Hidden)
+            .await
     }
 
     /// What of a wish the server itself can honour: it concerns lists that it has, and resources

@@ -8,16 +8,16 @@ use futures_core::future::BoxFuture;
 
 /// Futures that run side by side, and whose outputs are taken in their order. Dropping it drops those
 /// that have not ended. Each is polled whenever one of them wakes the task, so they should be few.
-pub(crate) struct Together<'f, T>(VecDeque<Step<'f, T>>);
+pub(crate) struct Together<'f, T>(VecDeque<MaybeDone<'f, T>>);
 
-enum Step<'f, T> {
+enum MaybeDone<'f, T> {
     Running(BoxFuture<'f, T>),
-    Ended(T),
+    Done(T),
 }
 
 impl<'f, T> Together<'f, T> {
     pub(crate) fn new(futures: impl IntoIterator<Item = BoxFuture<'f, T>>) -> Self {
-        Self(futures.into_iter().map(Step::Running).collect())
+        Self(futures.into_iter().map(MaybeDone::Running).collect())
     }
 
     /// The output of the first future whose output was not taken yet. Polls the others meanwhile.
@@ -28,14 +28,14 @@ impl<'f, T> Together<'f, T> {
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         for step in &mut self.0 {
-            if let Step::Running(future) = step
+            if let MaybeDone::Running(future) = step
                 && let Poll::Ready(output) = future.as_mut().poll(cx)
             {
-                *step = Step::Ended(output);
+                *step = MaybeDone::Done(output);
             }
         }
         match self.0.pop_front() {
-            Some(Step::Ended(output)) => Poll::Ready(Some(output)),
+            Some(MaybeDone::Done(output)) => Poll::Ready(Some(output)),
             Some(running) => {
                 self.0.push_front(running);
                 Poll::Pending

@@ -141,7 +141,7 @@ fn a_schema_by_hand_is_published_word_for_word() {
     let text = r#"{"x-order":1,"type":"object","a":1.0}"#;
     let (published, terms) = by_hand(&RawJson::from_text(text).unwrap()).unwrap();
     assert_eq!(published.as_str(), text);
-    assert_eq!(terms.origin, Origin::Hand);
+    assert_eq!(terms.origin, SchemaOrigin::Hand);
     assert_eq!(by_hand(&[1]).unwrap_err(), "`[1]` is not an object");
 }
 

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 /// Writes a schema; the properties of its root in the order in which they were declared, as far
 /// as that is known.
 pub(super) fn schema(schema: &Value, declared: &[String]) -> Schema {
-    let json = RawJson::from_value(&Ordered { value: schema, place: Place::Schema { declared } });
+    let json =
+        RawJson::from_value(&Ordered { value: schema, part: SchemaPart::Schema { declared } });
     // A `Value` can always be written, and a schema that is no object allows everything.
     json.ok().and_then(|json| Schema::new(json).ok()).unwrap_or_default()
 }
@@ -31,12 +32,12 @@ const KEYWORDS: [&str; 12] = [
 /// A part of a schema, to be written in order.
 struct Ordered<'a> {
     value: &'a Value,
-    place: Place<'a>,
+    part: SchemaPart<'a>,
 }
 
 /// What a part of a schema is, as far as its members are put in an order by it.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum SchemaPart<'a> {
     /// A schema, or a list of schemas.
     Schema { declared: &'a [String] },
     /// Schemas by names that belong to the author.
@@ -50,8 +51,8 @@ impl Serialize for Ordered<'_> {
         match self.value {
             Value::Object(members) => self.members(members, serializer),
             Value::Array(items) => {
-                let place = self.place;
-                serializer.collect_seq(items.iter().map(|value| Ordered { value, place }))
+                let part = self.part;
+                serializer.collect_seq(items.iter().map(|value| Ordered { value, part }))
             }
             scalar => scalar.serialize(serializer),
         }
@@ -70,38 +71,42 @@ impl Ordered<'_> {
         let mut map = serializer.serialize_map(Some(names.len()))?;
         for name in names {
             let Some(value) = members.get(name) else { continue };
-            map.serialize_entry(name, &Ordered { value, place: self.inside(name, members) })?;
+            map.serialize_entry(name, &Ordered { value, part: self.inside(name, members) })?;
         }
         map.end()
     }
 
     /// Where a member stands among its siblings; equals are sorted by name.
     fn rank(&self, name: &str) -> usize {
-        let position = match self.place {
-            Place::Schema { .. } => KEYWORDS.iter().position(|keyword| *keyword == name),
-            Place::Properties { declared: [], required } => {
+        let position = match self.part {
+            SchemaPart::Schema { .. } => KEYWORDS.iter().position(|keyword| *keyword == name),
+            SchemaPart::Properties { declared: [], required } => {
                 let required = required.and_then(Value::as_array);
                 required.and_then(|names| names.iter().position(|required| required == name))
             }
-            Place::Properties { declared, .. } => declared.iter().position(|other| other == name),
-            Place::Data => None,
+            SchemaPart::Properties { declared, .. } => {
+                declared.iter().position(|other| other == name)
+            }
+            SchemaPart::Data => None,
         };
         position.unwrap_or(usize::MAX)
     }
 
     /// What a member is.
-    fn inside<'a>(&'a self, name: &str, siblings: &'a Map<String, Value>) -> Place<'a> {
-        match self.place {
-            Place::Schema { declared } => match name {
-                "properties" => Place::Properties { declared, required: siblings.get("required") },
-                "patternProperties" | "$defs" | "dependentSchemas" => {
-                    Place::Properties { declared: &[], required: None }
+    fn inside<'a>(&'a self, name: &str, siblings: &'a Map<String, Value>) -> SchemaPart<'a> {
+        match self.part {
+            SchemaPart::Schema { declared } => match name {
+                "properties" => {
+                    SchemaPart::Properties { declared, required: siblings.get("required") }
                 }
-                "default" | "const" | "enum" | "examples" => Place::Data,
-                _ => Place::Schema { declared: &[] },
+                "patternProperties" | "$defs" | "dependentSchemas" => {
+                    SchemaPart::Properties { declared: &[], required: None }
+                }
+                "default" | "const" | "enum" | "examples" => SchemaPart::Data,
+                _ => SchemaPart::Schema { declared: &[] },
             },
-            Place::Properties { .. } => Place::Schema { declared: &[] },
-            Place::Data => Place::Data,
+            SchemaPart::Properties { .. } => SchemaPart::Schema { declared: &[] },
+            SchemaPart::Data => SchemaPart::Data,
         }
     }
 }

@@ -118,9 +118,9 @@ impl Claim {
     async fn run(self, answer: oneshot::Sender<Result<bool, RecordError>>) {
         let taken = self.take().await;
         let (again, outcome) = match taken {
-            Ok(Taken::Runs(again)) => (Some(again), Ok(true)),
-            Ok(Taken::ByAnother) => (None, Ok(true)),
-            Ok(Taken::Waits) => (None, Ok(false)),
+            Ok(ClaimOutcome::Runs(again)) => (Some(again), Ok(true)),
+            Ok(ClaimOutcome::ByAnother) => (None, Ok(true)),
+            Ok(ClaimOutcome::Waits) => (None, Ok(false)),
             Err(error) => (None, Err(error)),
         };
         // The request that asked may be gone.
@@ -132,27 +132,27 @@ impl Claim {
         }
     }
 
-    async fn take(&self) -> Result<Taken, RecordError> {
+    async fn take(&self) -> Result<ClaimOutcome, RecordError> {
         let Self { tasks, store, name, replica, left } = self;
         let running = match tasks.lease.enter(store, name.id()).await? {
             Entrance::Entered(running) => running,
             // Another request is about to do the same, or no more tasks may run here.
-            Entrance::RunsAlready | Entrance::Full => return Ok(Taken::Waits),
+            Entrance::RunsAlready | Entrance::Full => return Ok(ClaimOutcome::Waits),
         };
         let (watch, ()) = tokio::try_join!(store.watch(name), running.list(store, name, *left))?;
         let claimed = records::change(store, name, |record| {
             let is_abandoned = record.is_run_by(replica);
             is_abandoned.then(|| record.claim(running.replica())).flatten()
         });
-        let Some(call) = claimed.await? else { return Ok(Taken::ByAnother) };
+        let Some(call) = claimed.await? else { return Ok(ClaimOutcome::ByAnother) };
         let expires = Instant::now() + *left;
         let run = TaskRun::new(tasks, name.clone(), running, None);
-        Ok(Taken::Runs(Box::new(SecondRun { call, run, watch, expires })))
+        Ok(ClaimOutcome::Runs(Box::new(SecondRun { call, run, watch, expires })))
     }
 }
 
 /// What became of a [`Claim`].
-enum Taken {
+enum ClaimOutcome {
     Runs(Box<SecondRun>),
     /// Another server has taken or ended the task.
     ByAnother,

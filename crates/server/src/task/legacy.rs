@@ -196,7 +196,7 @@ impl AskedQuestions<'_> {
         let task = Some(Box::new(RelatedTask::new(self.request.name.id())));
         let question = OutgoingQuestion { request: request.clone(), reply, task };
         // If the client is gone, the question stays open.
-        _ = self.request.parts.outbox.say(Outgoing::Ask(question)).await;
+        _ = self.request.parts.outbox.send(Outgoing::Ask(question)).await;
     }
 
     fn claim(&self, key: &str) -> bool {

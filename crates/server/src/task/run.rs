@@ -17,7 +17,7 @@ use super::pauses::Pauses;
 use super::record::{RecordedAnswer, TaskRecord};
 use super::records::{self, RecordError};
 use super::server_tasks::ServerTasks;
-use super::sink::{Pending, TaskSink};
+use super::sink::{PendingMessages, TaskSink};
 
 /// A task that runs in this process.
 pub(super) struct TaskRun {
@@ -132,8 +132,8 @@ impl TaskRun {
     }
 
     /// Records what the call has sent.
-    async fn record(&mut self, pending: Pending) {
-        let Pending { questions, message, .. } = pending;
+    async fn record(&mut self, pending: PendingMessages) {
+        let PendingMessages { questions, message, .. } = pending;
         let (requests, replies): (Vec<_>, Vec<_>) = questions
             .into_iter()
             .map(|OutgoingQuestion { request, reply, .. }| (request, reply))

@@ -15,7 +15,7 @@ use super::origin::Origin;
 /// are dropped, since a task has no stream for them (XTASK-37). Progress and notifications of
 /// extensions go to the client that created the task, if its revision has that.
 pub(super) struct TaskSink {
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingMessages>,
     woken: Notify,
     /// The client that created the task, in the revision that sends it news.
     pub(super) origin: Option<Origin>,
@@ -23,7 +23,7 @@ pub(super) struct TaskSink {
 
 /// What the call has sent since this was last taken.
 #[derive(Default)]
-pub(super) struct Pending {
+pub(super) struct PendingMessages {
     pub(super) questions: Vec<OutgoingQuestion>,
     pub(super) message: Option<String>,
     has_ended: bool,
@@ -39,15 +39,18 @@ impl TaskSink {
         self.woken.notified().await;
     }
 
-    pub(super) fn take(&self) -> Pending {
+    pub(super) fn take(&self) -> PendingMessages {
         let mut pending = lock(&self.pending);
         let has_ended = pending.has_ended;
-        std::mem::replace(&mut *pending, Pending { has_ended, ..Pending::default() })
+        std::mem::replace(
+            &mut *pending,
+            PendingMessages { has_ended, ..PendingMessages::default() },
+        )
     }
 
     /// Takes no more messages, and fails the questions that were not recorded yet.
     pub(super) fn close(&self) {
-        *lock(&self.pending) = Pending { has_ended: true, ..Pending::default() };
+        *lock(&self.pending) = PendingMessages { has_ended: true, ..PendingMessages::default() };
     }
 }
 

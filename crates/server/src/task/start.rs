@@ -36,8 +36,8 @@ pub(crate) fn call_tool(
 ) -> Invocation<ToolEntry> {
     let Some(need) = tool.task_need() else { return tool.invoke(request, &tasks.shared) };
     match choose(tool, need, &request) {
-        Ok(Choice::Plain) => tool.invoke(request, &tasks.shared),
-        Ok(Choice::Task { ttl }) => {
+        Ok(CallMode::Plain) => tool.invoke(request, &tasks.shared),
+        Ok(CallMode::Task { ttl }) => {
             let (callee, tasks) = (tool.clone(), tasks.clone());
             let future = Box::pin(create(callee.clone(), request, tasks, ttl));
             Invocation::Layered { callee, future }
@@ -47,7 +47,7 @@ pub(crate) fn call_tool(
 }
 
 /// How a call runs.
-enum Choice {
+enum CallMode {
     Plain,
     /// With the time to keep the task, if the client asked for one.
     Task {
@@ -60,26 +60,26 @@ enum Choice {
 /// # Errors
 ///
 /// If the caller lacks a scope, or the tool needs a task and the caller cannot have one.
-fn choose(tool: &ToolEntry, need: TaskNeed, request: &Request) -> Result<Choice, ErrorObject> {
+fn choose(tool: &ToolEntry, need: TaskNeed, request: &Request) -> Result<CallMode, ErrorObject> {
     let parts = &request.parts;
     if let Some(scopes) = tool.scopes() {
         scopes.check(parts, || tool.label())?;
     }
     if parts.extensions.get::<InTask>().is_some() {
         // It runs again, as the task that it is already.
-        return Ok(Choice::Plain);
+        return Ok(CallMode::Plain);
     }
     let is_mounted = parts.extensions.get::<WithoutTasks>().is_some();
     if parts.revision.has_core_tasks() && !is_mounted {
         let wanted = request.params.parse::<TaskMetadata>("task");
         if let Some(wanted) = wanted.map_err(ErrorObject::misread_params)? {
-            return Ok(Choice::Task { ttl: wanted.ttl.map(Duration::from_millis) });
+            return Ok(CallMode::Task { ttl: wanted.ttl.map(Duration::from_millis) });
         }
     } else if modern::declares_tasks(parts) && !is_mounted {
-        return Ok(Choice::Task { ttl: None });
+        return Ok(CallMode::Task { ttl: None });
     }
     match need {
-        TaskNeed::Optional => Ok(Choice::Plain),
+        TaskNeed::Optional => Ok(CallMode::Plain),
         TaskNeed::Required if parts.revision.has_missing_capability_code() => {
             Err(modern::missing_extension(&format!("the {} runs only as a task", tool.label())))
         }

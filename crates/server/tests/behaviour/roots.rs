@@ -116,7 +116,7 @@ async fn changed_roots_are_fetched_again() {
     for _ in 0..2 {
         let question = wire.ask(changed()).await;
         assert_eq!(question["method"], "roots/list");
-        wire.say(answer(&question, &roots())).await;
+        wire.send(answer(&question, &roots())).await;
         assert_eq!(counts.recv().await, Some(2));
     }
 }
@@ -127,12 +127,12 @@ async fn a_flood_of_changes_is_reported_twice_at_most() {
     let mut wire = Wire::to(&server);
     wire.initialize(json!({ "roots": {} })).await;
     for _ in 0..100 {
-        wire.say(changed()).await;
+        wire.send(changed()).await;
     }
     for _ in 0..2 {
         let question = wire.hear().await;
         assert_eq!(question["method"], "roots/list");
-        wire.say(answer(&question, &json!({ "roots": [] }))).await;
+        wire.send(answer(&question, &json!({ "roots": [] }))).await;
         assert_eq!(counts.recv().await, Some(0));
     }
     assert_eq!(wire.ask(request(9, "ping", &json!({}))).await["id"], 9);
@@ -145,7 +145,7 @@ async fn a_client_without_roots_has_none_to_change() {
     let (server, _, heard) = watching();
     let mut wire = Wire::to(&server);
     wire.initialize(json!({})).await;
-    wire.say(changed()).await;
+    wire.send(changed()).await;
     assert_eq!(wire.ask(request(9, "ping", &json!({}))).await["id"], 9);
     assert_eq!(heard.load(Ordering::SeqCst), 0);
 }

@@ -33,7 +33,7 @@ impl Wire {
         self.serving.await.unwrap().unwrap();
     }
 
-    pub(crate) async fn say(&mut self, message: Value) {
+    pub(crate) async fn send(&mut self, message: Value) {
         let frame = message.to_string().into();
         let route = Route::Exchange(ExchangeId(0));
         let mut queue = VecDeque::from([Transmit { route, role: Role::Ends, frame, mirror: None }]);
@@ -48,7 +48,7 @@ impl Wire {
     }
 
     pub(crate) async fn ask(&mut self, message: Value) -> Value {
-        self.say(message).await;
+        self.send(message).await;
         self.hear().await
     }
 
@@ -64,7 +64,7 @@ impl Wire {
             "clientInfo": { "name": "test", "version": "1" },
         });
         let answer = self.ask(request(1, "initialize", &params)).await;
-        self.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         answer
     }
 }

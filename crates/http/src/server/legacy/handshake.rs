@@ -17,9 +17,8 @@ use http::{Response, StatusCode};
 
 use super::super::body::Body;
 use super::super::inbound::Inbound;
-use super::super::{head, reply};
+use super::super::{head, random_id, reply};
 use super::driver::{Driver, ToClient};
-use super::record;
 use super::refusals::{self, STOPPING, TOO_MANY_CALLS};
 use super::session::{HttpSession, SessionKind, SessionUse};
 use super::sessions::OpenSessions;
@@ -40,7 +39,7 @@ pub(super) async fn open_session(
     if core.is_stopping() {
         return reply::busy(request_id.as_ref(), STOPPING);
     }
-    let Some(id) = record::new_id() else { return refusals::no_session_id() };
+    let Some(id) = random_id::new_id() else { return refusals::no_session_id() };
     let session = HttpSession::new(id, inbound.owner(), SessionKind::Streamable, core);
     let received = match session.receive(message, inbound.attach(), None) {
         Ok(received) => received,

@@ -29,6 +29,7 @@ use super::super::reply;
 use super::driver::{Driver, ToClient};
 use super::event_id::EventId;
 use super::lookup::find;
+use super::posted::Posted;
 use super::refusals::{self, STOPPING, TOO_MANY_CALLS};
 use super::session::{HttpSession, Recorded, SessionKind, SessionUse, StreamLog};
 use super::sessions::OpenSessions;
@@ -61,8 +62,9 @@ pub(in super::super) async fn post(
         },
         Err(refusal) => return *refusal,
     };
+    let posted = Posted::new(&message.frame, session.is_shared());
     match accept(session, message, text, inbound) {
-        Ok(accepted) => answer(accepted, text).await,
+        Ok(accepted) => answer(accepted, &posted, text).await,
         Err(refusal) => *refusal,
     }
 }
@@ -117,19 +119,20 @@ fn accept(
         .receive(message, inbound.attach(), places.as_ref())
         .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;
     let expects_answer = received.expects_answer;
-    Ok(Accepted { driver: Driver::new(session_use, received), expects_answer, is_for_others })
+    let driver = Driver::new(session_use, received);
+    Ok(Accepted { driver, expects_answer, is_for_others })
 }
 
 /// Answers a message: with 202, with JSON, or with a stream.
 ///
 /// What other endpoints need to know, and what the client has changed, is in the store before the
 /// client gets its answer. So its next request finds it, at whichever endpoint.
-async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
+async fn answer(accepted: Accepted, posted: &Posted, text: &Bytes) -> Response<Body> {
     let Accepted { mut driver, expects_answer, is_for_others } = accepted;
     if is_for_others && let Err(error) = driver.session().pass_on(text).await {
-        driver.session().take_back(text);
+        driver.session().take_back(posted);
         return match expects_answer {
-            true => refusals::store_failed_after(driver.session(), text, &error),
+            true => refusals::store_failed_after(posted, &error),
             // A message that is no call may be sent twice.
             false => refusals::store_failed(None, &error),
         };
@@ -142,16 +145,16 @@ async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
     let first = driver.next().await;
     let session = driver.session();
     match first {
-        Some(ToClient::Message(Role::Ends, message)) => match session.save_what(text).await {
+        Some(ToClient::Message(Role::Ends, message)) => match session.save_changes(posted).await {
             Ok(()) => complete(&driver, message),
-            Err(error) => refusals::store_failed_after(session, text, &error),
+            Err(error) => refusals::store_failed_after(posted, &error),
         },
         Some(first) => {
             let keep_alive = session.core.limits().keep_alive;
-            let log = Box::pin(session.open_stream(text)).await;
+            let log = Box::pin(session.open_stream(posted)).await;
             reply::events(StreamSource::new(PostStream::new(driver, first, log)), keep_alive)
         }
-        None => unanswered(session, text),
+        None => unanswered(session, posted),
     }
 }
 
@@ -167,13 +170,13 @@ fn complete(driver: &Driver, message: Bytes) -> Response<Body> {
 }
 
 /// The HTTP answer to a call whose line ended without an answer.
-fn unanswered(session: &HttpSession, text: &Bytes) -> Response<Body> {
+fn unanswered(session: &HttpSession, posted: &Posted) -> Response<Body> {
     if session.core.is_stopping() {
-        refusals::outcome_lost(session, text, STOPPING)
+        refusals::outcome_lost(posted, STOPPING)
     } else if session.is_over() {
         refusals::unknown_session()
     } else if session.is_closed() {
-        refusals::outcome_lost(session, text, "the session is served elsewhere")
+        refusals::outcome_lost(posted, "the session is served elsewhere")
     } else {
         // The client cancelled the call and so expects no answer: the stream is empty.
         reply::events(StreamSource::new(EmptyStream), session.core.limits().keep_alive)

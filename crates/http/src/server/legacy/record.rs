@@ -4,8 +4,6 @@
 //! numbers of its streams and questions, so no two endpoints use the same event id (RESUME-2) or
 //! request id (RPC-4).
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
 use bowline_proto::server::SessionSnapshot;
 use bowline_store::{Error, Key};
@@ -143,7 +141,7 @@ pub(super) fn copy_of(number: u64) -> u64 {
     number >> SHIFT
 }
 
-/// The key of the record of a session. The id must be [one of ours](is_id).
+/// The key of the record of a session. The id must be [one of ours](super::super::random_id::is_id).
 pub(super) fn key(session: &str) -> Key {
     Key::new(["session", session])
 }
@@ -151,23 +149,6 @@ pub(super) fn key(session: &str) -> Key {
 /// The key of the value that exists while a stream of a session is open.
 pub(super) fn stream_key(session: &str, stream: u64) -> Key {
     Key::new(["stream", session, &stream.to_string()])
-}
-
-/// A new session id: 128 random bits. `None` if the system has no randomness.
-///
-/// Random, because the id of an anonymous session is its only protection (SESS-2, SESS-14), and in
-/// letters that a header may hold (SESS-3).
-pub(in super::super) fn new_id() -> Option<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(URL_SAFE_NO_PAD.encode(bytes))
-}
-
-/// Whether [`new_id`] can have made this id. Only such ids become part of a key in the store. A
-/// client chooses the text of its header, so anything else could name keys of other things.
-pub(super) fn is_id(id: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    id.len() == 22 && id.bytes().all(is_letter)
 }
 
 #[cfg(test)]
@@ -226,14 +207,5 @@ mod tests {
     fn a_record_that_counts_too_many_copies_has_no_number_for_another() {
         let mut record = Record { copies: u32::MAX, ..record() };
         assert_eq!(record.add_copy(), None);
-    }
-
-    #[test]
-    fn only_ids_that_we_can_have_made_are_ids() {
-        assert!(is_id("AZaz09-_AZaz09-_AZaz09"));
-        assert!(new_id().is_some_and(|id| is_id(&id)));
-        for id in ["", "a", "AZaz09-_AZaz09-_AZaz0/", "AZaz09-_AZaz09-_AZaz0é", &"a".repeat(23)] {
-            assert!(!is_id(id), "{id}");
-        }
     }
 }

@@ -9,19 +9,17 @@
 //! * Repeating the request does not help ([`gap_after`], [`unknown_event`], [`unknown_session`]). After
 //!   a gap, the client decides whether to send earlier calls again.
 
-use bowline_proto::frame::Frame;
 use bowline_proto::wire;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::text::counted;
-use bytes::Bytes;
 use http::{Response, StatusCode};
 
 use super::super::body::Body;
 use super::super::core::Core;
 use super::super::{callers, reply};
 use super::event_id::EventId;
-use super::session::HttpSession;
+use super::posted::Posted;
 use super::sessions::{Full, SessionUnavailable};
 
 /// The refusal of a call when too many calls already wait in its session.
@@ -89,21 +87,14 @@ pub(super) fn store_failed(id: Option<&RequestId>, error: &bowline_store::Error)
 
 /// The store failed after a call had begun.
 #[cold]
-pub(super) fn store_failed_after(
-    session: &HttpSession,
-    text: &Bytes,
-    error: &bowline_store::Error,
-) -> Response<Body> {
-    outcome_lost(session, text, &format!("{STORE_FAILED}: {error}"))
+pub(super) fn store_failed_after(posted: &Posted, error: &bowline_store::Error) -> Response<Body> {
+    outcome_lost(posted, &format!("{STORE_FAILED}: {error}"))
 }
 
 /// A call has begun, and its outcome cannot be sent. Without `Retry-After`: the call may have run,
 /// so the client must not send it again by itself.
 #[cold]
-pub(super) fn outcome_lost(session: &HttpSession, text: &Bytes, why: &str) -> Response<Body> {
+pub(super) fn outcome_lost(posted: &Posted, why: &str) -> Response<Body> {
     let error = ErrorObject::internal(format!("{why}; the call may have run"));
-    // Parsed again for its id: keeping the id would cost every other answer a copy.
-    let frame = Frame::parse(text, session.core.server.limits()).ok();
-    let id = frame.as_ref().and_then(Frame::id);
-    reply::json(StatusCode::SERVICE_UNAVAILABLE, wire::refusal(id, &error))
+    reply::json(StatusCode::SERVICE_UNAVAILABLE, wire::refusal(posted.id(), &error))
 }

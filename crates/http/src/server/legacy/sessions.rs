@@ -24,8 +24,9 @@ use self::table::{Bounds, Idle};
 use super::super::callers::Caller;
 use super::super::clock::now;
 use super::super::core::Core;
+use super::super::random_id;
 use super::session::{HttpSession, SessionKind};
-use super::{broadcast, record, replica};
+use super::{broadcast, replica};
 
 /// The sessions of an endpoint. Dropping it closes them.
 pub(in super::super) struct OpenSessions {
@@ -119,7 +120,7 @@ impl OpenSessions {
                 self.remove(&session);
                 Ok(None)
             }
-            None if record::is_id(id) => self.restore(id, owner, caller).await,
+            None if random_id::is_id(id) => self.restore(id, owner, caller).await,
             None => Ok(None),
         }
     }

@@ -16,9 +16,8 @@ use http::Response;
 use super::super::body::{Body, EventStream, StreamSource};
 use super::super::inbound::Inbound;
 use super::super::places::Places;
-use super::super::reply;
+use super::super::{random_id, reply};
 use super::driver::{Driver, ToClient};
-use super::record;
 use super::refusals::{self, STOPPING};
 use super::session::{HttpSession, Listener, SessionKind, SessionUse};
 use super::sessions::OpenSessions;
@@ -40,7 +39,7 @@ pub(super) fn open(sessions: &Arc<OpenSessions>, inbound: &Inbound) -> Response<
     if core.is_stopping() {
         return reply::busy(None, STOPPING);
     }
-    let Some(id) = record::new_id() else { return refusals::no_session_id() };
+    let Some(id) = random_id::new_id() else { return refusals::no_session_id() };
     let session = HttpSession::new(id, inbound.owner(), SessionKind::Sse2024, core);
     // In use before it is in the table: no other session can take its place as an idle one.
     let driver = Driver::of_line(SessionUse::new(session.clone()), session.standalone());

@@ -24,11 +24,11 @@ use super::{
     CallAnswer, CallError, CallRequest, ClientConnection, ClientEvent, Purpose, ServerProfile,
 };
 use crate::mirror::{Mirror, head};
+use crate::project::Project;
 use crate::request::{ExchangeId, SuccessKind};
+use crate::splice;
 use crate::table::outgoing::Timing;
 use crate::transmit::{Role, Route, Transmit};
-use crate::wire::project::Project;
-use crate::wire::splice;
 
 /// How long a subscription may stay open. Long enough to mean "until one side ends it".
 pub(super) const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);

@@ -31,8 +31,9 @@ use crate::frame::{
 };
 use crate::members::Members;
 use crate::request::SuccessKind;
+use crate::splice;
 use crate::table::outgoing::Taken;
-use crate::wire::{modern, splice};
+use crate::wire::modern;
 
 /// How many lines that are not messages are reported; further ones are only counted. A server that
 /// prints a banner is worth a line in the log, a server that prints a thousand lines not more than

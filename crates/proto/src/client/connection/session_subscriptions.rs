@@ -16,7 +16,7 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 use super::super::session_subscriptions::{SessionSubscription, SubscribeRequest};
 use super::{Agreed, CallError, CallRequest, ClientConnection, ClientEvent, Purpose};
 use crate::request::{ExchangeId, ReportedChange};
-use crate::wire::splice;
+use crate::splice;
 
 impl ClientConnection {
     /// Whether a request opens a subscription that this revision has no method for.

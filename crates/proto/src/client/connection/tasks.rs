@@ -15,8 +15,8 @@ use serde::Deserialize;
 use super::super::rounds::InFlightCall;
 use super::{CallRequest, ClientConnection, ClientEvent};
 use crate::members::Members;
+use crate::splice;
 use crate::transmit::{Role, Route, Transmit};
-use crate::wire::splice;
 
 impl ClientConnection {
     /// Asks the server to cancel a task, if it offers that. The answer changes nothing.

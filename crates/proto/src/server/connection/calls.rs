@@ -17,8 +17,9 @@ use crate::admission::{self, Admitted};
 use crate::request::{
     ExchangeId, OutgoingQuestion, QuestionError, QuestionTicket, Response, TaskNotification,
 };
+use crate::splice;
 use crate::transmit::{Role, Route, Transmit};
-use crate::wire::{legacy, splice};
+use crate::wire::legacy;
 
 impl ServerConnection {
     /// Opens an exchange, and starts it if fewer than

@@ -26,9 +26,10 @@ use crate::frame::{
 use crate::members::Members;
 use crate::pace::Pace;
 use crate::request::{Access, EveryResource, ExchangeId, Handshake, Success};
+use crate::splice;
+use crate::splice::NoId;
 use crate::transmit::Route;
-use crate::wire::splice::NoId;
-use crate::wire::{legacy, splice};
+use crate::wire::legacy;
 
 impl ServerConnection {
     /// Handles one message by its kind.
@@ -273,7 +274,8 @@ impl ServerConnection {
 
     /// The session does not follow a resource any more: passes that to the service, which may follow
     /// the resource elsewhere on behalf of the session. Its answer is not awaited. If too many calls
-    /// wait, the service is not told, and reports changes that the session does not get.
+    /// wait, the unsubscribe is not forwarded, and the service reports changes that the session does
+    /// not get.
     fn pass_unsubscribe(&mut self, params: Members) {
         let Some(session) = &self.session else { return };
         let call = own_call(session, RequestId::from(0), Method::ResourcesUnsubscribe);

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::LegacySession;
 use crate::members::Members;
 use crate::request::TaskNotification;
-use crate::wire::splice;
+use crate::splice;
 
 impl LegacySession {
     /// The notification of a task, if the revision has it. The status names the task itself, so it

@@ -52,6 +52,6 @@ pub(super) async fn send(
     // If the handler has stopped waiting, the answer is dropped.
     let reply = Reply::new(move |answer| _ = sender.send(answer));
     let question = Outgoing::Ask(question(reply));
-    call.parts().outbox.say(question).await.map_err(|_| QuestionError::Closed)?;
+    call.parts().outbox.send(question).await.map_err(|_| QuestionError::Closed)?;
     receiver.await.unwrap_or(Err(QuestionError::Closed))
 }

@@ -134,7 +134,7 @@ impl Callee for PromptEntry {
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<GetPromptResult>> {
-        self.prompt.core.handler.call(call)
+        (self.prompt.core.handler)(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<GetPromptResult>) -> Response {

@@ -198,7 +198,7 @@ impl Callee for ResourceReader {
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<ReadResourceResult>> {
-        self.resource.core.handler.call(call)
+        (self.resource.core.handler)(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<ReadResourceResult>) -> Response {

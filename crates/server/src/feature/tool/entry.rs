@@ -148,7 +148,7 @@ impl Callee for ToolEntry {
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<CallToolResult>> {
-        self.tool.core.handler.call(call)
+        (self.tool.core.handler)(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<CallToolResult>) -> Response {

@@ -119,7 +119,7 @@ impl FormField {
     }
 }
 
-/// Lengths count characters, as a user does.
+/// Checks length, in characters, and format.
 fn check_string(schema: &StringSchema, value: &RawJson) -> Result<(), String> {
     let text: String = value.parse().map_err(|_| wrong("text", value))?;
     let length = text.chars().count() as u64;

@@ -6,7 +6,7 @@ mod reuse;
 use std::io;
 use std::task::{Context, Poll};
 
-use bowline_proto::codec::long::LongMessages;
+use bowline_proto::limits::long::LongMessages;
 use futures_core::future::BoxFuture;
 use hyper_util::client::legacy::connect::Connected;
 use hyper_util::rt::TokioIo;

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use bowline_store::backend::{Appended, Error, Position};
 use bowline_store::events::EventLog;
-use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::super::event_id::GET_STREAM;
+use super::super::posted::Posted;
 use super::super::record;
 use super::super::stream_mark::StreamMark;
 use super::HttpSession;
@@ -47,9 +47,12 @@ pub(in super::super) enum Recorded {
 }
 
 impl HttpSession {
-    /// Opens the stream of a POST with this body. `None` if the session serves one request: the client
+    /// Opens the stream of a POST. `None` if the session serves one request: the client
     /// cannot come back, so no log is kept. Also `None` if the store fails.
-    pub(in super::super) async fn open_stream(self: &Arc<Self>, text: &Bytes) -> Option<StreamLog> {
+    pub(in super::super) async fn open_stream(
+        self: &Arc<Self>,
+        posted: &Posted,
+    ) -> Option<StreamLog> {
         if self.is_for_one_request() || self.take_number().await.is_err() {
             return None;
         }
@@ -59,7 +62,7 @@ impl HttpSession {
         let number = state.last_stream;
         let mut log = self.new_log(number);
         if is_shared {
-            let mark = StreamMark::new(&self.core.replica, text, self.core.server.limits());
+            let mark = StreamMark::new(&self.core.replica, posted.ids());
             log = log.written_by(record::stream_key(&self.id, number), mark.text());
         }
         state.open_streams.insert(number, log.clone());

@@ -7,16 +7,15 @@
 use std::sync::Arc;
 
 use bowline_store::backend::Error;
-use bytes::Bytes;
 
-use super::super::stream_mark::requests_of;
+use super::super::posted::Posted;
 use super::HttpSession;
 
 /// Takes back what a message has set, unless it was saved.
 struct Unsaved<'a> {
     session: &'a Arc<HttpSession>,
-    /// The message as it came. `None` once its changes are saved.
-    text: Option<&'a Bytes>,
+    /// `None` once its changes are saved.
+    posted: Option<&'a Posted>,
 }
 
 impl HttpSession {
@@ -25,22 +24,25 @@ impl HttpSession {
     /// # Errors
     ///
     /// If the store fails.
-    pub(in super::super) async fn save_what(self: &Arc<Self>, text: &Bytes) -> Result<(), Error> {
-        let mut unsaved = Unsaved { session: self, text: Some(text) };
+    pub(in super::super) async fn save_changes(
+        self: &Arc<Self>,
+        posted: &Posted,
+    ) -> Result<(), Error> {
+        let mut unsaved = Unsaved { session: self, posted: Some(posted) };
         self.save().await?;
-        unsaved.text = None;
+        unsaved.posted = None;
         Ok(())
     }
 
     /// Takes back what a message has set, because its client gets an error.
-    pub(in super::super) fn take_back(self: &Arc<Self>, text: &Bytes) {
+    pub(in super::super) fn take_back(self: &Arc<Self>, posted: &Posted) {
         let detached = {
             let mut locked = self.lock();
             let state = &mut *locked;
             let Some(copy) = &mut state.copy else { return };
             let Some(mut session) = state.connection.snapshot() else { return };
-            for request in requests_of(text, self.core.server.limits()) {
-                session.take_back(&request, &copy.record.session);
+            for change in posted.changes() {
+                session.take_back(change, &copy.record.session);
             }
             copy.taken_back += 1;
             state.connection.adopt(session);
@@ -52,8 +54,8 @@ impl HttpSession {
 
 impl Drop for Unsaved<'_> {
     fn drop(&mut self) {
-        if let Some(text) = self.text {
-            self.session.take_back(text);
+        if let Some(posted) = self.posted {
+            self.session.take_back(posted);
         }
     }
 }

@@ -83,8 +83,7 @@ impl HttpSession {
         !is_in_use && allowed <= now.saturating_duration_since(state.used)
     }
 
-    /// When it was last in use. `None` if it is now. The table asks, to find the session that makes
-    /// room for another.
+    /// The time of the last use, `None` while in use. The table of sessions evicts by it.
     pub(in super::super) fn idle_since(&self) -> Option<Instant> {
         let state = self.lock();
         (!self.is_in_use()).then_some(state.used)

@@ -15,7 +15,7 @@ use std::ops::Range;
 use bowline_types::quote::plain_run;
 use bytestring::ByteString;
 
-use crate::members::{MANY, Member, Members, Name};
+use super::{MANY, Member, Members, Name};
 
 /// Walks through a text once. After it has given `None` it is not used again.
 pub(crate) struct Scanner<'a> {

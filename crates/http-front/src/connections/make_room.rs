@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use bowline_proto::callers::CallerId;
-use bowline_proto::sync::lock;
+use crate::address::AddressKey;
+use crate::sync::lock;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -23,7 +23,7 @@ const PART: usize = 64;
 impl Connections {
     /// Ends connections that have kept the server waiting for `crowded` or longer, of all clients or of
     /// one address. Returns whether there were any. They may take a moment to end.
-    pub(in super::super) fn make_room(&mut self, address: Option<&CallerId>) -> bool {
+    pub(crate) fn make_room(&mut self, address: Option<AddressKey>) -> bool {
         let now = Instant::now();
         if self.searched.is_some_and(|last| now < last + PAUSE) {
             return false;
@@ -35,7 +35,7 @@ impl Connections {
         let candidates = table
             .open
             .values()
-            .filter(|open| address.is_none_or(|address| open.address == *address));
+            .filter(|open| address.is_none_or(|address| open.address == address));
         let mut waiting: Vec<(Instant, &Open)> = candidates
             .filter_map(|open| Some((open.waits_since()?, open)))
             .filter(|(since, _)| now >= *since + crowded)

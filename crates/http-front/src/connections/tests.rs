@@ -2,20 +2,19 @@
 
 use std::future::pending;
 
-use bowline_proto::request::Peer;
+use std::net::IpAddr;
 
-use super::super::{HttpConfig, test_endpoint};
 use super::*;
 
 const CHECKS: Checks = Checks { interval: Duration::from_secs(1), head: 2, idle: 4 };
 
 fn used() -> ConnectionUse {
-    ConnectionUse::new(test_endpoint::endpoint(HttpConfig::new()))
+    ConnectionUse::default()
 }
 
 /// The address of a client.
-fn address(last: u8) -> CallerId {
-    Peer([192, 0, 2, last].into()).into()
+fn address(last: u8) -> AddressKey {
+    IpAddr::from([192, 0, 2, last]).into()
 }
 
 fn opened() -> Open {
@@ -58,10 +57,10 @@ async fn over_http2_a_connection_is_always_asked_to_end_first() {
 
 #[test]
 fn connections_are_checked_twice_within_the_shortest_time() {
-    let limits = HttpLimits::default();
+    let limits = FrontLimits::default();
     let checks = Checks::new(&limits);
     assert_eq!(checks.interval, limits.head.min(limits.idle) / 2);
-    let none = HttpLimits { head: Duration::ZERO, ..limits };
+    let none = FrontLimits { head: Duration::ZERO, ..limits };
     assert_eq!(
         Checks::new(&none).interval,
         Duration::from_millis(1),
@@ -85,7 +84,7 @@ async fn no_two_checks_are_closer_than_the_interval_even_if_the_first_is_late() 
 
 #[tokio::test]
 async fn a_connection_leaves_the_table_when_it_ends_or_is_cut() {
-    let mut connections = Connections::new(Capacity::new(&HttpLimits::default()));
+    let mut connections = Connections::new(Capacity::new(&FrontLimits::default()));
     let table = connections.table.clone();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     connections.open((used(), address(1)), |_, entry| {

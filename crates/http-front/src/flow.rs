@@ -10,9 +10,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker, ready};
 
-use bowline_proto::sync::lock;
-
-use super::read_pace::{MinimumPace, ReadPace};
+use crate::read_pace::{MinimumPace, ReadPace};
+use crate::sync::lock;
 
 tokio::task_local! {
     /// The flow of the stream that the task serves.
@@ -24,7 +23,7 @@ tokio::task_local! {
 /// hyper spawns a future for each stream and needs an executor for that; this one wraps each future
 /// into [`watch`] and gives it a [`Flow`].
 #[derive(Clone, Debug)]
-pub(super) struct Streams(pub(super) MinimumPace);
+pub(crate) struct Streams(pub(crate) MinimumPace);
 
 impl<F> hyper::rt::Executor<F> for Streams
 where
@@ -61,9 +60,9 @@ async fn watch(stream: impl Future, flow: Arc<Flow>, minimum: MinimumPace) {
 }
 
 /// How many bytes of an answer wait for the client of one stream. Shared by the task of the stream,
-/// its [`Answer`](super::answer::Answer) and the pieces that hyper holds.
+/// its [`Answer`](crate::answer::Answer) and the pieces that hyper holds.
 #[derive(Debug, Default)]
-pub(super) struct Flow(Mutex<State>);
+pub(crate) struct Flow(Mutex<State>);
 
 /// Locked for a moment by each piece that is given to hyper or written.
 #[derive(Debug, Default)]
@@ -80,12 +79,12 @@ struct State {
 impl Flow {
     /// The flow of the stream that this task serves. `None` over HTTP/1.1, whose requests are not
     /// served in a task of their own.
-    pub(super) fn current() -> Option<Arc<Self>> {
+    pub(crate) fn current() -> Option<Arc<Self>> {
         FLOW.try_with(Arc::clone).ok()
     }
 
     /// Counts bytes that are handed to HTTP.
-    pub(super) fn give(self: &Arc<Self>, bytes: &[u8]) -> WaitingBytes {
+    pub(crate) fn give(self: &Arc<Self>, bytes: &[u8]) -> WaitingBytes {
         self.lock().waiting += bytes.len();
         WaitingBytes { flow: self.clone(), left: bytes.len() }
     }
@@ -95,7 +94,7 @@ impl Flow {
     /// # Errors
     ///
     /// If the client took too little for too long.
-    pub(super) fn poll_taken(&self, cx: &Context<'_>) -> Poll<Result<(), Stalled>> {
+    pub(crate) fn poll_taken(&self, cx: &Context<'_>) -> Poll<Result<(), Stalled>> {
         let mut state = self.lock();
         if state.is_cut {
             return Poll::Ready(Err(Stalled));
@@ -108,7 +107,7 @@ impl Flow {
     }
 
     /// Whether HTTP holds bytes that are not written yet.
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.lock().waiting > 0
     }
 
@@ -129,14 +128,14 @@ impl Flow {
 
 /// Bytes that HTTP has and the client has not taken. Dropping it counts them as taken. Part of each
 /// piece, so it is dropped when hyper discards the piece, and the count stays true.
-pub(super) struct WaitingBytes {
+pub(crate) struct WaitingBytes {
     flow: Arc<Flow>,
     left: usize,
 }
 
 impl WaitingBytes {
     /// Notes that the client has taken so many of them.
-    pub(super) fn take(&mut self, count: usize) {
+    pub(crate) fn take(&mut self, count: usize) {
         self.left -= count;
         let mut state = self.flow.lock();
         state.waiting -= count;
@@ -160,7 +159,7 @@ impl Drop for WaitingBytes {
 
 /// The client took too little of an answer for too long.
 #[derive(Debug)]
-pub(super) struct Stalled;
+pub(crate) struct Stalled;
 
 impl fmt::Display for Stalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::limits::HttpLimits;
+use crate::config::FrontLimits;
 
 /// How much a client has to read at minimum: so many bytes within so much time. From
-/// `HttpLimits::pace` and `HttpLimits::stall`: by default 20 KiB within 10 s. At least one byte.
+/// `FrontLimits::pace` and `FrontLimits::stall`: by default 20 KiB within 10 s. At least one byte.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MinimumPace {
-    pub(super) bytes: usize,
-    pub(super) within: Duration,
+pub(crate) struct MinimumPace {
+    pub(crate) bytes: usize,
+    pub(crate) within: Duration,
 }
 
 impl MinimumPace {
-    pub(super) fn new(limits: &HttpLimits) -> Self {
+    pub(crate) fn new(limits: &FrontLimits) -> Self {
         let bytes = limits.pace as u128 * limits.stall.as_millis() / 1000;
         Self { bytes: usize::try_from(bytes).unwrap_or(usize::MAX).max(1), within: limits.stall }
     }
@@ -29,7 +29,7 @@ impl MinimumPace {
 
 /// Measures how fast a client reads. Time counts only while bytes wait for it. It looks once per
 /// `within`, not at each byte. So a client that stalls is noticed after one to two of these times.
-pub(super) struct ReadPace {
+pub(crate) struct ReadPace {
     minimum: MinimumPace,
     /// Runs while bytes wait.
     waiting: Option<Pin<Box<Sleep>>>,
@@ -38,26 +38,26 @@ pub(super) struct ReadPace {
 }
 
 impl ReadPace {
-    pub(super) fn new(minimum: MinimumPace) -> Self {
+    pub(crate) fn new(minimum: MinimumPace) -> Self {
         Self { minimum, waiting: None, taken: 0 }
     }
 
     /// Notes that the client has read so many bytes.
-    pub(super) fn take(&mut self, bytes: usize) {
+    pub(crate) fn take(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_add(bytes);
     }
 
     /// Notes that no bytes wait any more.
-    pub(super) fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.waiting = None;
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
 
     /// Notes that bytes wait. Ready when the client has read too few of them for too long.
-    pub(super) fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let MinimumPace { bytes, within } = self.minimum;
         if self.waiting.is_none() {
             self.taken = 0;

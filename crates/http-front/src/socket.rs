@@ -17,13 +17,13 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::read_pace::{MinimumPace, ReadPace};
+use crate::read_pace::{MinimumPace, ReadPace};
 
 /// A socket whose writes have to keep the [`MinimumPace`]. One for each accepted connection,
 /// between TCP and hyper.
-pub(super) struct WatchedSocket<T> {
+pub(crate) struct WatchedSocket<T> {
     inner: T,
-    /// What the checks of [`Connections`](super::connections::Connections) read.
+    /// What the checks of [`Connections`](crate::connections::Connections) read.
     traffic: Arc<Traffic>,
     minimum: MinimumPace,
     /// Runs only while a write is pending, so a client that reads fast never has a timer.
@@ -37,7 +37,7 @@ pub(super) struct WatchedSocket<T> {
 /// What a socket is seen to do. Written by the task of the connection, read by the accept loop. An
 /// older value only delays a check.
 #[derive(Debug, Default)]
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     /// Set by each read that brought bytes.
     has_read: AtomicBool,
     /// Set from a pending write until everything has been flushed.
@@ -46,23 +46,23 @@ pub(super) struct Traffic {
 
 impl Traffic {
     /// Notes that a request has been answered: bytes that are read from now on belong to the next one.
-    pub(super) fn answered(&self) {
+    pub(crate) fn answered(&self) {
         self.has_read.store(false, Ordering::Relaxed);
     }
 
     /// Whether anything was read since the last answer and since the last call of this method.
-    pub(super) fn has_read(&self) -> bool {
+    pub(crate) fn has_read(&self) -> bool {
         self.has_read.swap(false, Ordering::Relaxed)
     }
 
     /// Whether something waits to be written.
-    pub(super) fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         self.waits.load(Ordering::Relaxed)
     }
 }
 
 impl<T> WatchedSocket<T> {
-    pub(super) fn new(inner: T, traffic: Arc<Traffic>, minimum: MinimumPace) -> Self {
+    pub(crate) fn new(inner: T, traffic: Arc<Traffic>, minimum: MinimumPace) -> Self {
         Self {
             inner,
             traffic,
@@ -220,7 +220,7 @@ impl FirstBytes {
 impl<T: AsyncRead + Unpin> WatchedSocket<T> {
     /// Whether the client speaks HTTP/2. Called before anything else reads the socket. A client
     /// that closes before three bytes have come is treated as HTTP/1.1, which then sees the end.
-    pub(super) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+    pub(crate) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             let FirstBytes { bytes, count, .. } = &mut self.first;
             let (read, rest) = bytes.split_at_mut(*count);

@@ -2,45 +2,50 @@
 //!
 //! hyper speaks the protocol. What this file adds are the bounds: the size of a head, the windows
 //! of HTTP/2, the number of streams. How long a head may take, a connection be idle or a client not
-//! read is not left to hyper: [`Connections`](super::connections::Connections) and
+//! read is not left to hyper: [`Connections`](crate::connections::Connections) and
 //! [`WatchedSocket`] watch that.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use bowline_transport::BoxFuture;
+use bytes::Bytes;
 use http::{Request, Response};
+use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use super::answer::Answer;
-use super::config::HttpConfig;
-use super::connection_use::ConnectionUse;
-use super::connections::drive;
-use super::socket::WatchedSocket;
+use crate::answer::Answer;
+use crate::config::FrontConfig;
+use crate::connection_use::ConnectionUse;
+use crate::connections::drive;
+use crate::service::{BoxError, BoxFuture};
+use crate::socket::WatchedSocket;
 
 /// How many bytes HTTP itself may hold of one connection, in either direction: the head of a request,
 /// and what is written but not sent. A longer head is answered 431.
 const BUFFER: usize = 64 * 1024;
 
 /// Serves a connection to its end, and holds `held` until then.
-pub(super) fn serve<S>(
-    config: &HttpConfig,
+pub(crate) fn serve<S, B>(
+    config: &FrontConfig,
     socket: WatchedSocket<TcpStream>,
     service: S,
     used: Arc<ConnectionUse>,
     held: impl Send + 'static,
 ) -> BoxFuture<()>
 where
-    S: Service<Request<Incoming>, Response = Response<Answer>, Error = Infallible> + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<Answer<B>>, Error = Infallible>
+        + Send
+        + 'static,
     S::Future: Send + 'static,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     #[cfg(feature = "http2")]
     if config.http2 {
-        return Box::pin(http2::serve(config.limits().clone(), socket, service, used, held));
+        return Box::pin(http2::serve(config.limits.clone(), socket, service, used, held));
     }
     #[cfg(not(feature = "http2"))]
     let _ = config;
@@ -71,27 +76,28 @@ mod http2 {
 
     use hyper::server::conn::http2;
 
-    use super::super::flow::Streams;
-    use super::super::limits::HttpLimits;
-    use super::super::read_pace::MinimumPace;
     use super::{
-        Answer, Arc, BUFFER, ConnectionUse, Incoming, Infallible, Request, Response, Service,
-        TcpStream, TokioIo, TokioTimer, WatchedSocket, drive, http1,
+        Answer, Arc, BUFFER, Body, BoxError, Bytes, ConnectionUse, Incoming, Infallible, Request,
+        Response, Service, TcpStream, TokioIo, TokioTimer, WatchedSocket, drive, http1,
     };
+    use crate::config::FrontLimits;
+    use crate::flow::Streams;
+    use crate::read_pace::MinimumPace;
 
     /// Waits for the first bytes, then serves HTTP/1.1 or HTTP/2 to the end. A client that sends
     /// nothing is ended like one that sends no head.
-    pub(super) async fn serve<S>(
-        limits: HttpLimits,
+    pub(crate) async fn serve<S, B>(
+        limits: FrontLimits,
         mut socket: WatchedSocket<TcpStream>,
         service: S,
         used: Arc<ConnectionUse>,
         held: impl Send + 'static,
     ) where
-        S: Service<Request<Incoming>, Response = Response<Answer>, Error = Infallible>
+        S: Service<Request<Incoming>, Response = Response<Answer<B>>, Error = Infallible>
             + Send
             + 'static,
         S::Future: Send + 'static,
+        B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
         let Some(is_http2) = detect_http2(&mut socket, &used).await else { return };
         let io = TokioIo::new(socket);
@@ -123,7 +129,7 @@ mod http2 {
     /// The windows bound what a client may send unread, `max_send_buf_size` what is written unsent
     /// for one stream. Pings keep the connection alive while streams are silent, and end it if the
     /// client does not answer for `stall`.
-    fn builder(limits: &HttpLimits) -> http2::Builder<Streams> {
+    fn builder(limits: &FrontLimits) -> http2::Builder<Streams> {
         // The window is how many bytes a client may send before the server has read any.
         const WINDOW: u32 = BUFFER as u32;
         let mut protocol = http2::Builder::new(Streams(MinimumPace::new(limits)));

@@ -13,7 +13,7 @@ use socket2::SockFilter;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::limits::HttpLimits;
+use crate::config::FrontLimits;
 
 /// How many unsent bytes the system may hold. By default it takes megabytes on connections within a
 /// machine; then a client that reads steadily would seem to read nothing for minutes.
@@ -22,7 +22,7 @@ const UNSENT: u32 = 64 * 1024;
 
 /// Sets the options of an accepted connection. Those that the system lacks are left out. A failure
 /// is ignored too: the connection works without them, only less well watched.
-pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
+pub(crate) fn prepare(stream: &TcpStream, limits: &FrontLimits) {
     // Small messages should not wait for each other.
     let _ = stream.set_nodelay(true);
     let socket = SockRef::from(stream);
@@ -42,7 +42,7 @@ pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
 /// socket is closed. It has sent nothing, so a balancer turns to another replica. Without this the
 /// system opens connections up to the moment when the socket is closed, and then resets those that
 /// wait to be accepted, with the requests that were sent on them.
-pub(super) fn ignore_new(listener: &TcpListener) {
+pub(crate) fn ignore_new(listener: &TcpListener) {
     // A program for the kernel's packet filter; only Linux has it. It drops segments with SYN.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
@@ -67,7 +67,7 @@ pub(super) fn ignore_new(listener: &TcpListener) {
 /// # Errors
 ///
 /// If no connection waits.
-pub(super) fn accept_queued(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+pub(crate) fn accept_queued(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     let (socket, peer) = SockRef::from(listener).accept()?;
     socket.set_nonblocking(true)?;
     let peer = peer.as_socket().ok_or(ErrorKind::Unsupported)?;

@@ -1,6 +1,6 @@
 //! How one connection is used: which of its requests are in flight, and whether it is to end.
 //!
-//! Its task notes what happens; [`Connections`](super::connections::Connections) reads it from time
+//! Its task notes what happens; [`Connections`](crate::connections::Connections) reads it from time
 //! to time.
 //!
 //! All counters are relaxed atomics: a check that reads an old value decides one interval later.
@@ -11,19 +11,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
-use bowline_proto::sync::lock;
 use tokio::time::Instant;
 
-use super::endpoint::Endpoint;
-use super::socket::Traffic;
+use crate::socket::Traffic;
+use crate::sync::lock;
 
 /// The use of one connection, shared by its task, its answers and the table of connections. Made
 /// when the connection is accepted; the last answer or the table drops it.
-pub(super) struct ConnectionUse {
-    /// Answers its requests.
-    pub(super) endpoint: Endpoint,
+#[derive(Default)]
+pub(crate) struct ConnectionUse {
     /// What its socket is seen to do.
-    pub(super) traffic: Arc<Traffic>,
+    pub(crate) traffic: Arc<Traffic>,
     /// Requests that have come so far.
     requests: AtomicUsize,
     /// Those of them that are being answered.
@@ -34,8 +32,11 @@ pub(super) struct ConnectionUse {
     /// have come.
     is_ending: AtomicBool,
     /// Whether each answer asks the client to close the connection. Set while the server still listens,
-    /// see [`HttpLimits::lame_duck`](super::HttpLimits::lame_duck).
+    /// see [`FrontServer::leave`](crate::FrontServer::leave).
     is_leaving: AtomicBool,
+    /// Over HTTP/1.1, whether the service has left part of the body of the request that is being
+    /// answered.
+    has_left_body: AtomicBool,
     /// The task that serves it, once there is one.
     task: Mutex<Option<Waker>>,
     awaited: Mutex<AwaitedBodies>,
@@ -50,48 +51,35 @@ struct AwaitedBodies {
 }
 
 /// A body that the server waits for. Dropped when it has come completely, or is not read any more.
-pub(super) struct AwaitedBody(Arc<ConnectionUse>);
+pub(crate) struct AwaitedBody(Arc<ConnectionUse>);
 
 /// A request that is being answered, from its head until HTTP has taken the last byte of the
 /// answer. The body of the answer holds it.
-pub(super) struct InFlight(Arc<ConnectionUse>);
+pub(crate) struct InFlight(Arc<ConnectionUse>);
 
 impl ConnectionUse {
-    pub(super) fn new(endpoint: Endpoint) -> Self {
-        Self {
-            endpoint,
-            traffic: Arc::default(),
-            requests: AtomicUsize::new(0),
-            in_flight: AtomicUsize::new(0),
-            is_http2: AtomicBool::new(false),
-            is_ending: AtomicBool::new(false),
-            is_leaving: AtomicBool::new(false),
-            task: Mutex::default(),
-            awaited: Mutex::default(),
-        }
-    }
-
     /// Begins to answer a request.
-    pub(super) fn begin(self: &Arc<Self>) -> InFlight {
+    pub(crate) fn begin(self: &Arc<Self>) -> InFlight {
         // Only the task of the connection writes this counter, so no addition is lost.
         let before = self.requests.load(Ordering::Relaxed);
         self.requests.store(before.wrapping_add(1), Ordering::Relaxed);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
+        self.has_left_body.store(false, Ordering::Relaxed);
         InFlight(self.clone())
     }
 
     /// How many requests have come so far.
-    pub(super) fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::Relaxed)
     }
 
     /// Whether a request is being answered.
-    pub(super) fn is_in_flight(&self) -> bool {
+    pub(crate) fn is_in_flight(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0
     }
 
     /// Notes that the server waits for the body of a request.
-    pub(super) fn await_body(self: &Arc<Self>) -> AwaitedBody {
+    pub(crate) fn await_body(self: &Arc<Self>) -> AwaitedBody {
         let mut awaited = lock(&self.awaited);
         awaited.count += 1;
         awaited.since.get_or_insert_with(Instant::now);
@@ -100,39 +88,49 @@ impl ConnectionUse {
 
     /// Since when the server has waited for bodies alone. `None` if it answers another request of the
     /// connection meanwhile.
-    pub(super) fn bodies_awaited_since(&self) -> Option<Instant> {
+    pub(crate) fn bodies_awaited_since(&self) -> Option<Instant> {
         let awaited = lock(&self.awaited);
         awaited.since.filter(|_| awaited.count == self.in_flight.load(Ordering::Relaxed))
     }
 
-    pub(super) fn is_http2(&self) -> bool {
+    /// Notes that a body was dropped before all of it had come.
+    pub(crate) fn leave_body(&self) {
+        self.has_left_body.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the body of the last request was dropped before all of it had come.
+    pub(crate) fn has_left_body(&self) -> bool {
+        self.has_left_body.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_http2(&self) -> bool {
         self.is_http2.load(Ordering::Relaxed)
     }
 
     /// Notes that the client speaks HTTP/2.
     #[cfg(feature = "http2")]
-    pub(super) fn speaks_http2(&self) {
+    pub(crate) fn speaks_http2(&self) {
         self.is_http2.store(true, Ordering::Relaxed);
     }
 
     /// Whether the next answer asks the client to close the connection.
-    pub(super) fn is_leaving(&self) -> bool {
+    pub(crate) fn is_leaving(&self) -> bool {
         self.is_leaving.load(Ordering::Relaxed)
     }
 
     /// Whether the connection is to end.
-    pub(super) fn is_ending(&self) -> bool {
+    pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Acquire)
     }
 
     /// Names the task that serves the connection, so that [`end`](Self::end) can wake it.
-    pub(super) fn serve(&self, task: &Waker) {
+    pub(crate) fn serve(&self, task: &Waker) {
         *lock(&self.task) = Some(task.clone());
     }
 
     /// Ends the connection after its next answer, so that no request of the client meets a
     /// closed connection. HTTP/2 has a message for that, GOAWAY, so such a connection ends now.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.is_leaving.store(true, Ordering::Relaxed);
         if self.is_http2() {
             self.end();
@@ -140,7 +138,7 @@ impl ConnectionUse {
     }
 
     /// Asks the connection to end once it has answered what has come.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         // Under the lock: a task that calls `serve` meanwhile is either woken or sees the flag.
         let task = lock(&self.task);
         self.is_ending.store(true, Ordering::Release);
@@ -158,11 +156,11 @@ impl Drop for AwaitedBody {
 
 impl InFlight {
     /// The connection, for what is read of the request.
-    pub(super) fn shared(&self) -> Arc<ConnectionUse> {
+    pub(crate) fn shared(&self) -> Arc<ConnectionUse> {
         self.0.clone()
     }
 
-    pub(super) fn connection(&self) -> &ConnectionUse {
+    pub(crate) fn connection(&self) -> &ConnectionUse {
         &self.0
     }
 }

@@ -1,6 +1,6 @@
 //! The body of an HTTP answer, which keeps its request in flight until HTTP has taken all of it.
 //!
-//! [`Connections`](super::connections::Connections) must not close a connection while an answer is
+//! [`Connections`](crate::connections::Connections) must not close a connection while an answer is
 //! being written. The handler may have ended long before, so the guard travels with the body.
 
 use std::pin::Pin;
@@ -11,17 +11,17 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 
-use super::body::Body;
-use super::connection_use::InFlight;
+use crate::connection_use::InFlight;
 #[cfg(feature = "http2")]
-use super::flow::Flow;
+use crate::flow::Flow;
+use crate::service::BoxError;
 
 /// The body of an answer, with the request that it keeps in flight.
 ///
-/// The listener wraps every [`Body`] into one. Over HTTP/2 it also holds back the next piece until
+/// The connection wraps the body of every answer into one. Over HTTP/2 it also holds back the next piece until
 /// the client has taken the last one. Only so the server knows how much the client reads.
-pub(super) struct Answer {
-    body: Body,
+pub(crate) struct Answer<B> {
+    body: B,
     /// Dropped with the answer.
     _in_flight: InFlight,
     /// `None` over HTTP/1.1.
@@ -29,14 +29,8 @@ pub(super) struct Answer {
     flow: Option<Arc<Flow>>,
 }
 
-/// Why an answer breaks off. Over HTTP/1.1 the socket fails instead of the answer.
-#[cfg(feature = "http2")]
-pub(super) type Failure = super::flow::Stalled;
-#[cfg(not(feature = "http2"))]
-pub(super) type Failure = std::convert::Infallible;
-
-impl Answer {
-    pub(super) fn new(body: Body, in_flight: InFlight) -> Self {
+impl<B> Answer<B> {
+    pub(crate) fn new(body: B, in_flight: InFlight) -> Self {
         Self {
             body,
             _in_flight: in_flight,
@@ -49,25 +43,28 @@ impl Answer {
     /// one before. Called in the task of the stream, which is where [`Flow::current`] finds the
     /// flow.
     #[cfg(feature = "http2")]
-    pub(super) fn flowing(self) -> Self {
+    pub(crate) fn flowing(self) -> Self {
         Self { flow: Flow::current(), ..self }
     }
 }
 
-impl http_body::Body for Answer {
+impl<B> http_body::Body for Answer<B>
+where
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+{
     type Data = Piece;
-    type Error = Failure;
+    type Error = BoxError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Piece>, Failure>>> {
+    ) -> Poll<Option<Result<Frame<Piece>, BoxError>>> {
         #[cfg(feature = "http2")]
-        if let Some(flow) = &self.flow {
-            match std::task::ready!(flow.poll_taken(cx)) {
-                Ok(()) => {}
-                Err(stalled) => return Poll::Ready(Some(Err(stalled))),
-            }
+        if let Some(flow) = &self.flow
+            && let Err(stalled) = std::task::ready!(flow.poll_taken(cx))
+        {
+            // Over HTTP/1.1 the socket fails instead of the answer.
+            return Poll::Ready(Some(Err(stalled.into())));
         }
         let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(cx));
         let piece = |bytes: Bytes| Piece {
@@ -75,7 +72,7 @@ impl http_body::Body for Answer {
             flow: self.flow.as_ref().map(|flow| flow.give(&bytes)),
             bytes,
         };
-        Poll::Ready(frame.map(|Ok(frame)| Ok(frame.map_data(piece))))
+        Poll::Ready(frame.map(|frame| frame.map(|it| it.map_data(piece)).map_err(Into::into)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -92,12 +89,12 @@ impl http_body::Body for Answer {
     }
 }
 
-/// A piece of an answer. hyper advances it as it writes, which is how [`Flow`](super::flow::Flow)
+/// A piece of an answer. hyper advances it as it writes, which is how [`Flow`](crate::flow::Flow)
 /// learns what the client has taken.
-pub(super) struct Piece {
+pub(crate) struct Piece {
     bytes: Bytes,
     #[cfg(feature = "http2")]
-    flow: Option<super::flow::WaitingBytes>,
+    flow: Option<crate::flow::WaitingBytes>,
 }
 
 impl Buf for Piece {

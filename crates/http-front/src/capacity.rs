@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-use super::limits::HttpLimits;
+use crate::config::FrontLimits;
 
 /// The bounds of a listener, as far as the process may open files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Capacity {
-    pub(super) connections: usize,
-    pub(super) per_address: usize,
+pub(crate) struct Capacity {
+    pub(crate) connections: usize,
+    pub(crate) per_address: usize,
     /// How long a client may keep the server waiting while there is no room for another.
-    pub(super) crowded: Duration,
+    pub(crate) crowded: Duration,
 }
 
 impl Capacity {
-    pub(super) fn new(limits: &HttpLimits) -> Self {
+    pub(crate) fn new(limits: &FrontLimits) -> Self {
         Self::within(limits, open_files())
     }
 
     /// A quarter of the files is left to handlers and to everything else in the process.
-    fn within(limits: &HttpLimits, open_files: usize) -> Self {
+    fn within(limits: &FrontLimits, open_files: usize) -> Self {
         let wanted = limits.connections.max(1);
         let connections = wanted.min(open_files / 4 * 3).max(1);
         let per_address = match limits.connections_per_address {
@@ -52,10 +52,10 @@ mod tests {
 
     #[test]
     fn connections_leave_a_quarter_of_the_open_files_to_the_process() {
-        let limits = HttpLimits::default();
+        let limits = FrontLimits::default();
         let bounds = |connections, per_address| {
             let limits =
-                HttpLimits { connections, connections_per_address: per_address, ..limits.clone() };
+                FrontLimits { connections, connections_per_address: per_address, ..limits.clone() };
             [usize::MAX, 1_048_576, 1024, 0].map(|files| {
                 let it = Capacity::within(&limits, files);
                 (it.connections, it.per_address)

@@ -13,20 +13,20 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use bowline_proto::callers::CallerId;
-use bowline_proto::sync::lock;
-use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::capacity::Capacity;
-use super::connection_use::ConnectionUse;
-use super::limits::HttpLimits;
+use crate::address::AddressKey;
+use crate::capacity::Capacity;
+use crate::config::FrontLimits;
+use crate::connection_use::ConnectionUse;
+use crate::service::BoxFuture;
+use crate::sync::lock;
 
 /// The open connections. Dropping it cuts them all. The accept loop owns it; tasks hold their
 /// [`TableEntry`].
-pub(super) struct Connections {
+pub(crate) struct Connections {
     table: Arc<Mutex<Table>>,
     capacity: Capacity,
     /// When connections that make room were searched last.
@@ -41,7 +41,7 @@ pub(super) struct Connections {
 struct Table {
     open: HashMap<u64, Open>,
     /// The number of connections of each address that has any.
-    by_address: HashMap<CallerId, usize>,
+    by_address: HashMap<AddressKey, usize>,
 }
 
 /// How often the connections are checked within the shortest time that one may be unused.
@@ -50,8 +50,8 @@ const CHECKS: u32 = 2;
 /// How often connections are checked, and at how many checks in a row one may be unused. Time is
 /// counted in checks: a check that comes late delays the end of a connection, and never hastens it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Checks {
-    pub(super) interval: Duration,
+pub(crate) struct Checks {
+    pub(crate) interval: Duration,
     /// In checks: how long a head may take.
     head: u128,
     /// In checks: how long a connection may be idle.
@@ -61,7 +61,7 @@ pub(super) struct Checks {
 impl Checks {
     /// The interval follows the shorter of the two limits, so both are kept with the same
     /// precision.
-    pub(super) fn new(limits: &HttpLimits) -> Self {
+    pub(crate) fn new(limits: &FrontLimits) -> Self {
         let interval = (limits.head.min(limits.idle) / CHECKS).max(Duration::from_millis(1));
         let looks = |limit: Duration| limit.as_nanos().div_ceil(interval.as_nanos());
         Self { interval, head: looks(limits.head), idle: looks(limits.idle) }
@@ -69,12 +69,12 @@ impl Checks {
 
     /// The same while there is no room for further connections: an idle one gets no longer than one
     /// that sends a head.
-    pub(super) fn when_full(self) -> Self {
+    pub(crate) fn when_full(self) -> Self {
         Self { idle: self.idle.min(self.head), ..self }
     }
 
     /// A timer for the first check.
-    pub(super) fn timer(self) -> CheckTimer {
+    pub(crate) fn timer(self) -> CheckTimer {
         CheckTimer { interval: self.interval, next: Box::pin(sleep(self.interval)) }
     }
 }
@@ -83,39 +83,39 @@ impl Checks {
 /// that came late. A connection is judged by how many checks it has seen, so two checks that are too
 /// close would cut it before its time. `tokio::time::Interval` makes up for ticks that are up to 5 ms
 /// late.
-pub(super) struct CheckTimer {
+pub(crate) struct CheckTimer {
     interval: Duration,
     next: Pin<Box<Sleep>>,
 }
 
 impl CheckTimer {
     /// Resolves when a check is due. Cancel-safe.
-    pub(super) async fn due(&mut self) {
+    pub(crate) async fn due(&mut self) {
         self.next.as_mut().await;
     }
 
     /// Notes that the connections have just been checked.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.next.set(sleep(self.interval));
     }
 }
 
 impl Connections {
-    pub(super) fn new(capacity: Capacity) -> Self {
+    pub(crate) fn new(capacity: Capacity) -> Self {
         Self { table: Arc::default(), capacity, searched: None, last: 0, are_leaving: false }
     }
 
     /// Whether an address may open another connection, in place of one of its own if necessary.
-    pub(super) fn admits(&mut self, address: &CallerId) -> bool {
-        let count = lock(&self.table).by_address.get(address).copied().unwrap_or_default();
+    pub(crate) fn admits(&mut self, address: AddressKey) -> bool {
+        let count = lock(&self.table).by_address.get(&address).copied().unwrap_or_default();
         count < self.capacity.per_address || self.make_room(Some(address))
     }
 
     /// Serves a connection in a task of its own. `serve` makes the task, which holds the entry to its
     /// end.
-    pub(super) fn open(
+    pub(crate) fn open(
         &mut self,
-        (used, address): (ConnectionUse, CallerId),
+        (used, address): (ConnectionUse, AddressKey),
         serve: impl FnOnce(Arc<ConnectionUse>, TableEntry) -> BoxFuture<()>,
     ) {
         self.last += 1;
@@ -136,7 +136,7 @@ impl Connections {
     }
 
     /// Checks every connection, and ends those that were unused for too long.
-    pub(super) fn check(&self, checks: Checks) {
+    pub(crate) fn check(&self, checks: Checks) {
         let now = Instant::now();
         self.cut(|open| match open.check(checks, now) {
             Verdict::Keep => false,
@@ -160,7 +160,7 @@ impl Connections {
     }
 
     /// Ends every connection after its next answer, also those that are opened later.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.are_leaving = true;
         for open in lock(&self.table).open.values() {
             open.used.leave();
@@ -169,7 +169,7 @@ impl Connections {
 
     /// Asks every connection to end once it has answered what has come. Each then finishes the
     /// requests in flight. Over HTTP/1.1 it closes after them, over HTTP/2 it sends GOAWAY.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         for open in lock(&self.table).open.values() {
             open.used.end();
         }
@@ -178,7 +178,7 @@ impl Connections {
 
 impl Table {
     fn insert(&mut self, number: u64, open: Open) {
-        *self.by_address.entry(open.address.clone()).or_default() += 1;
+        *self.by_address.entry(open.address).or_default() += 1;
         self.open.insert(number, open);
     }
 
@@ -200,7 +200,7 @@ impl Drop for Connections {
 }
 
 /// The entry of a connection in the table. Dropping it, with the task, removes the entry.
-pub(super) struct TableEntry {
+pub(crate) struct TableEntry {
     table: Arc<Mutex<Table>>,
     number: u64,
 }
@@ -215,7 +215,7 @@ impl Drop for TableEntry {
 struct Open {
     used: Arc<ConnectionUse>,
     /// Where it comes from. An IPv6 network of 64 bits is one address.
-    address: CallerId,
+    address: AddressKey,
     /// When it was accepted, or the last check that found it in use.
     used_at: Instant,
     /// `None` until the task has begun. It is set right after the task was spawned, outside of the
@@ -244,7 +244,7 @@ enum Verdict {
 }
 
 impl Open {
-    fn new(used: Arc<ConnectionUse>, address: CallerId) -> Self {
+    fn new(used: Arc<ConnectionUse>, address: AddressKey) -> Self {
         Self {
             used,
             address,
@@ -295,7 +295,7 @@ impl Open {
 ///
 /// `held` is the entry and the permit of the connection. They are released when the future ends or
 /// is dropped, not when the client closes its side, so that the bound counts what really exists.
-pub(super) async fn drive<C: GracefulConnection, T>(
+pub(crate) async fn drive<C: GracefulConnection, T>(
     mut connection: Pin<Box<C>>,
     used: Arc<ConnectionUse>,
     held: T,

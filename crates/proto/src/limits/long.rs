@@ -17,7 +17,7 @@ use bytes::Bytes;
 /// The room for long messages, shared by all clones.
 ///
 /// ```
-/// use bowline_proto::codec::long::LongMessages;
+/// use bowline_proto::limits::long::LongMessages;
 ///
 /// let room = LongMessages::new(2 << 20);
 /// let mut first = room.share();

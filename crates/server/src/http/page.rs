@@ -1,44 +1,19 @@
-//! The text of the page.
+//! The page for a person who opens the address of a server in a browser.
+//!
+//! It says what the address is, what the server offers and how to add it to a host. It has no script,
+//! and everything in it that comes from the server or the request is escaped.
+
+mod entries;
 
 use std::fmt;
 
-use bowline_types::implementation::Implementation;
+use bowline_http::server::{BrowserPage, Described, Offer, PageContent};
 use bowline_types::text::counted;
 
-use super::entries::entries;
+use self::entries::{clean, entries};
 
-/// What the page says.
-pub(super) struct Page<'a> {
-    /// The address for clients.
-    pub(super) url: &'a str,
-    /// `None` if the server tells strangers nothing.
-    pub(super) described: Option<Described<'a>>,
-}
-
-/// What an open server tells everyone.
-pub(super) struct Described<'a> {
-    pub(super) info: &'a Implementation,
-    pub(super) offers: Vec<Offer>,
-}
-
-/// One list of the server.
-pub(super) struct Offer {
-    /// What is listed, such as `tool`.
-    pub(super) noun: &'static str,
-    pub(super) names: Vec<String>,
-    /// Whether the server has more of them.
-    pub(super) has_more: bool,
-}
-
-impl Offer {
-    /// How many there are, with the noun: `1 tool`, `1 or more tools`.
-    fn count(&self) -> String {
-        match self.has_more {
-            true => format!("{} or more {}s", self.names.len(), self.noun),
-            false => counted(self.names.len(), self.noun),
-        }
-    }
-}
+/// The page of every server.
+pub(super) const PAGE: BrowserPage = BrowserPage { html, policy: POLICY };
 
 /// The names that the page shows of each list; the rest is counted.
 const SHOWN: usize = 60;
@@ -53,14 +28,31 @@ pre{padding:.6rem .8rem;border:1px solid #8886;border-radius:.4rem;overflow-x:au
 h3{font-size:1rem;margin:1rem 0 -.4rem}";
 
 /// Nothing may be loaded or run; the one style is named by its SHA-256.
-pub(super) const fn content_security_policy() -> &'static str {
-    "default-src 'none'; style-src 'sha256-tClhidb+OtNE57pylFUVkRzZOfi4nbia+K/kSiiaU1o='; \
-     base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const POLICY: &str = "default-src 'none'; style-src 'sha256-tClhidb+OtNE57pylFUVkRzZOfi4nbia+K/kSiiaU1o='; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+fn html(content: &PageContent<'_>) -> String {
+    Page { url: &clean(content.url), described: content.described.as_ref() }.to_string()
+}
+
+/// The page, which is written as HTML.
+struct Page<'a> {
+    /// A [clean](clean()) URL.
+    url: &'a str,
+    described: Option<&'a Described<'a>>,
+}
+
+/// How many items a list has, with the noun: `1 tool`, `1 or more tools`.
+fn count(offer: &Offer) -> String {
+    match offer.has_more {
+        true => format!("{} or more {}s", offer.names.len(), offer.noun),
+        false => counted(offer.names.len(), offer.noun),
+    }
 }
 
 impl fmt::Display for Page<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let info = self.described.as_ref().map(|described| described.info);
+        let info = self.described.map(|described| described.info);
         let name = info.map_or("server", |info| info.name.as_str());
         let title = match info {
             Some(info) => info.title.as_deref().unwrap_or(&info.name),
@@ -83,8 +75,8 @@ impl fmt::Display for Page<'_> {
              <a href=\"https://modelcontextprotocol.io\" rel=\"noreferrer\">Model Context Protocol</a>: \
              applications call it, and people add it to an application.</p>"
         )?;
-        match &self.described {
-            Some(described) => described.fmt(f)?,
+        match self.described {
+            Some(described) => write_offers(&described.offers, f)?,
             None => writeln!(f, "<p>It shows what it offers after a login.</p>")?,
         }
         f.write_str("<h2>Add it</h2>\n<p>A click on a text selects all of it.</p>\n")?;
@@ -96,23 +88,21 @@ impl fmt::Display for Page<'_> {
     }
 }
 
-impl fmt::Display for Described<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.offers.is_empty() {
-            return Ok(());
-        }
-        f.write_str("<h2>What it offers</h2>\n<ul>\n")?;
-        for offer in &self.offers {
-            write!(f, "<li>{}:", offer.count())?;
-            for (index, name) in offer.names.iter().take(SHOWN).enumerate() {
-                let comma = if index == 0 { "" } else { "," };
-                write!(f, "{comma} <code>{}</code>", Escaped(name))?;
-            }
-            let is_cut = offer.names.len() > SHOWN;
-            writeln!(f, "{}</li>", if is_cut { ", …" } else { "" })?;
-        }
-        f.write_str("</ul>\n")
+fn write_offers(offers: &[Offer], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if offers.is_empty() {
+        return Ok(());
     }
+    f.write_str("<h2>What it offers</h2>\n<ul>\n")?;
+    for offer in offers {
+        write!(f, "<li>{}:", count(offer))?;
+        for (index, name) in offer.names.iter().take(SHOWN).enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma} <code>{}</code>", Escaped(name))?;
+        }
+        let is_cut = offer.names.len() > SHOWN;
+        writeln!(f, "{}</li>", if is_cut { ", …" } else { "" })?;
+    }
+    f.write_str("</ul>\n")
 }
 
 /// Text between tags: no character of it starts markup. Control characters become spaces, and a
@@ -142,13 +132,15 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
+    use bowline_types::implementation::Implementation;
+
     use super::*;
 
     #[test]
     fn the_policy_names_the_style_and_nothing_else() {
         let digest = ring::digest::digest(&ring::digest::SHA256, STYLE.as_bytes());
         let source = format!("style-src 'sha256-{}';", STANDARD.encode(digest));
-        assert!(content_security_policy().contains(&source), "the policy needs {source}");
+        assert!(POLICY.contains(&source), "the policy needs {source}");
     }
 
     #[test]
@@ -158,7 +150,7 @@ mod tests {
         let names = vec!["<img src=x onerror=alert(2)>".to_owned(); 61];
         let offers = vec![Offer { noun: "tool", names, has_more: true }];
         let described = Some(Described { info: &info, offers });
-        let page = Page { url: "http://localhost/mcp", described }.to_string();
+        let page = html(&PageContent { url: "http://localhost/mcp", described });
         for markup in ["<script", "<img", "<b>", "\u{7}"] {
             assert!(!page.contains(markup), "{page}");
         }
@@ -169,9 +161,9 @@ mod tests {
 
     #[test]
     fn one_is_singular_unless_there_may_be_more() {
-        let offer = |count, has_more| {
-            let names = vec!["a".to_owned(); count];
-            Offer { noun: "resource template", names, has_more }.count()
+        let offer = |most, has_more| {
+            let names = vec!["a".to_owned(); most];
+            count(&Offer { noun: "resource template", names, has_more })
         };
         assert_eq!(offer(1, false), "1 resource template");
         assert_eq!(offer(2, false), "2 resource templates");
@@ -180,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_protected_server_says_nothing_about_itself() {
-        let page = Page { url: "http://localhost/mcp", described: None }.to_string();
+        let page = html(&PageContent { url: "http://localhost/mcp", described: None });
         assert!(page.contains("<h1>An MCP server</h1>"), "{page}");
         assert!(page.contains("after a login"), "{page}");
         assert!(!page.contains("What it offers"), "{page}");

@@ -15,7 +15,7 @@ use bowline_types::method::Method;
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::codec::one_line::in_one_line;
+use crate::one_line::in_one_line;
 
 /// The `id` of an error that answers unreadable text. Used only for text whose id could not be read
 /// (RPC-11).
