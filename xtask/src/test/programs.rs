@@ -65,14 +65,23 @@ pub(super) fn run(variables: &[(&str, String)]) -> Result<()> {
     Ok(())
 }
 
-/// Builds everything with clippy in the place of the compiler, so that nothing is read twice.
+/// Builds all test programs, and the benchmarks so that they are checked too.
+fn build() -> Result<Vec<TestProgram>> {
+    let mut programs = build_targets(&[])?;
+    build_targets(&["--benches"])?;
+    let rank = |it: &TestProgram| LONG.iter().position(|name| *name == it.target);
+    programs.sort_by_key(|it| rank(it).unwrap_or(LONG.len()));
+    Ok(programs)
+}
+
+/// Builds targets with clippy in the place of the compiler, so that nothing is read twice.
 ///
 /// # Errors
 ///
 /// If something does not compile, or the compiler or clippy warns.
-fn build() -> Result<Vec<TestProgram>> {
+fn build_targets(targets: &[&str]) -> Result<Vec<TestProgram>> {
     let mut build = cargo();
-    build.args(["test", "--workspace", "--all-targets", "--all-features", "--no-run"]);
+    build.args(["test", "--workspace", "--all-features", "--no-run"]).args(targets);
     build.args(["--message-format", "json"]).env(super::WRAPPER, super::CLIPPY);
     let mut build = build.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let messages = build.stdout.take().context("cargo has an output")?;
@@ -87,8 +96,6 @@ fn build() -> Result<Vec<TestProgram>> {
     }
     ensure!(build.wait()?.success(), "the tests do not compile");
     ensure!(warnings == 0, "{warnings} warnings");
-    let rank = |it: &TestProgram| LONG.iter().position(|name| *name == it.target);
-    programs.sort_by_key(|it| rank(it).unwrap_or(LONG.len()));
     Ok(programs)
 }
 

@@ -302,7 +302,7 @@ async fn an_answer_has_a_limit_in_time() {
     let port = listener.local_addr().unwrap().port();
     let text = format!("http://127.0.0.1:{port}/silent");
     let refused = refusal(&fetcher(OWN_MCP), &format!("{text}?canary")).await;
-    assert_eq!(refused, format!("{text}: no answer within 10s"));
+    assert_eq!(refused, format!("{text}?…: no answer within 10s"));
 }
 
 // spec: SBP-3
