@@ -41,7 +41,7 @@ const BATCH: usize = 64;
 ///
 /// [`Limits::drain`]: bowline_proto::limits::Limits::drain
 ///
-/// The transport says who the client is ([`Transport::peer_identity`]). By default it is anonymous
+/// The transport says who the client is ([`Transport::peer_identity`](crate::transport::Transport::peer_identity)). By default it is anonymous
 /// and has no scopes; then the caller that rate limits count is the connection itself.
 ///
 /// # Errors
