@@ -58,7 +58,7 @@ fn compare(text: &str, items: usize) -> Result<()> {
     now.difference(&noted).for_each(|line| println!("+ {line}"));
     ensure!(
         noted == now,
-        "the public API differs from {PATH}; `cargo xtask api --write` takes it over"
+        "the public API differs from {PATH}; `cargo xtask api --write` writes the new text"
     );
     ensure!(
         items <= MOST_ITEMS,

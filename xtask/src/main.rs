@@ -53,7 +53,7 @@ Tasks of this repository.
       --thin                  list the MUST requirements that a single test cites
       --id ID                 show one requirement and the tests that cite it
   cargo xtask api             compare what `bowline` exports with docs/api.txt, and check all documentation
-      --write                 take over what it exports today
+      --write                 write what it exports today
   cargo xtask budget          count the instructions of the hot paths; fail when docs/performance/budget.md
                               is exceeded by more than 10 %
       --write                 write today's figures there

@@ -10,7 +10,7 @@
 //! * [`processes`] — how many processes of a command run;
 //! * [`schema`] — the parameters of a tool, and how a person writes them;
 //! * [`tokens`] — what text costs a model; [`lint`] — what hosts and models stumble over in lists;
-//!   [`listed_names`] — what lists tell about the entries of a file;
+//!   [`listed_names`] — findings from comparing the entries of a file with the lists of their servers;
 //! * [`suggest`] — names that a user could have meant; [`hints`] — what to do when a server cannot be
 //!   reached.
 

@@ -1,5 +1,5 @@
-//! What the lists of configured servers tell about their entries: rules for tools that a server does not
-//! list, and resources that two servers of one file list.
+//! Compares the entries of a file with the lists of their servers: finds rules for tools that a server does
+//! not list, and resources that two servers of one file list.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The login with which a target is connected, and what it tells about failures of that target.
+//! The login with which a target is connected, and how it explains failures of that target.
 
 use bowline::auth::ServerLogin;
 use bowline_gateway::ServerCredential;

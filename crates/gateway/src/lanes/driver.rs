@@ -294,7 +294,7 @@ impl LaneDriver {
         changed
     }
 
-    /// Notes which connections have ended by themselves. Nothing tells so.
+    /// Notes which connections have ended by themselves. A client does not report it.
     fn note_ends(self: &Arc<Self>, state: &mut State) {
         let links = state.table.links();
         let ended = links.filter(|(_, link)| link.connection.client.is_closed());

@@ -4,7 +4,7 @@
 //! else knows the state of a lane. A caller names its use of a lane by a number of its own, from the
 //! moment when it asks for the lane until it leaves it; each wait ends with exactly one action.
 //!
-//! * `event`: what the driver tells the table, and what it has to do.
+//! * `event`: the events that the driver reports, and the actions that it performs.
 //! * `lane`: one lane and its connection.
 //! * `room`: which lane suits a caller, and the limits.
 //! * `connecting`: how connections begin and end.

@@ -1,4 +1,4 @@
-//! What the driver tells the table of lanes, and what the table has it do.
+//! The events that the driver reports to the table of lanes, and the actions that the table answers with.
 
 use std::time::{Duration, Instant};
 

@@ -64,7 +64,7 @@ impl<C: Clone> LaneTable<C> {
             return Ok(at);
         }
         if self.lanes.len() >= self.limits.lanes && wanted.purpose != LanePurpose::Move {
-            // Closing a lane tells the callers that listen on it.
+            // Closing a lane notifies the callers that listen on it.
             while let Some(at) = self.lanes.iter().position(|lane| !lane.counts()) {
                 self.remove(at);
             }
